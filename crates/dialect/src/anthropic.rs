@@ -11,8 +11,9 @@ mod write;
 
 use callgate_wire::Framings;
 
+use crate::block_writer::BlockWriter;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk, block_lists};
-use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Messages API.
@@ -20,15 +21,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "anthropic",
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
-    writer: || Box::new(write::Writer::default()),
-    notice_is_separate: true,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: true,
-    text_follows_calls: false,
-    blocks_continue: true,
-    mixes_lanes: false,
-    plan_lane: None,
+    writer: || Box::new(BlockWriter::<write::Blocks>::default()),
+    facts: TurnFacts::OF_BLOCKS,
     comments: Comments::Skipped,
     form: None,
     error_events: |blame, message| {

@@ -78,10 +78,11 @@ impl OpenBlocks {
         others.map(|(_, number)| number).collect()
     }
 
-    /// Ends all blocks, and gives their indices.
-    pub(crate) fn end_all(&mut self) -> Vec<u64> {
-        self.call = None;
-        std::mem::take(&mut self.list).into_iter().map(|(_, number)| number).collect()
+    /// Ends all blocks. Gives the index of each, and whether it is the call.
+    pub(crate) fn end_all(&mut self) -> Vec<(u64, bool)> {
+        let call = self.call.take();
+        let all = std::mem::take(&mut self.list).into_iter();
+        all.map(|(slot, number)| (number, Some(slot) == call)).collect()
     }
 }
 
@@ -102,13 +103,4 @@ pub(crate) fn is_call(part: &Part) -> bool {
 /// Whether every client reads the index as `number`: as an integer, or as `1.0`.
 pub(crate) fn is_number(text: &str, number: u64) -> bool {
     text.parse() == Ok(number) || text.parse() == Ok(number as f64)
-}
-
-/// How far an answer after the first one has come.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// It is being read.
-    Reading,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    GivenUp,
 }

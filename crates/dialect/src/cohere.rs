@@ -17,25 +17,19 @@ mod write;
 use callgate_wire::Framings;
 
 use crate::AddedEvent;
+use crate::block_writer::BlockWriter;
 use crate::event::Lane;
 use crate::object::object;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts, no_states};
 
 /// The spec of the Cohere API.
 pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "cohere",
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
-    writer: || Box::new(write::Writer::default()),
-    notice_is_separate: true,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: false,
-    text_follows_calls: false,
-    blocks_continue: true,
-    mixes_lanes: false,
-    plan_lane: Some(PLAN),
+    writer: || Box::new(BlockWriter::<write::Blocks>::default()),
+    facts: TurnFacts { counts_blocks: false, plan_lane: Some(PLAN), ..TurnFacts::OF_BLOCKS },
     comments: Comments::KeepAlive,
     form: None,
     error_events: |_, message| {
@@ -54,8 +48,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     },
     original: |_, call| write::original(call),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| request::LISTED.restore(request, turns),
+    seen: |request| request::LISTED.seen(request),
     states: no_states,
     tools: ToolPlaces {
         walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],

@@ -4,17 +4,32 @@
 //! The next request is the last one with two messages more: the turn exactly as the provider
 //! produced it, and an error result for each of its calls. Nothing else of it changes.
 
+mod answer;
+mod last_request;
+
 use std::borrow::Cow;
 use std::fmt;
 
+use callgate_json::Span;
 use callgate_wire::{Framing, Splitter};
 
+pub(crate) use answer::Answer;
+use answer::{read_rest, read_turn};
+pub(crate) use last_request::{DENIED_TOOL, LastRequest, NO_ID, refuse_if, wants_format};
+
+use crate::json::{Edits, member, set};
 use crate::request::{ClientCall, RemovedCall, StoredAnswers};
+use crate::usage;
 use crate::{AddedEvent, Dialect};
 
 /// Why a turn cannot continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotContinued(pub &'static str);
+
+impl NotContinued {
+    pub(crate) const UNREADABLE: Self = Self("the answer cannot be read again");
+    pub(crate) const UNKNOWN: Self = Self("the answer has a part of an unknown kind");
+}
 
 impl fmt::Display for NotContinued {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,6 +46,14 @@ pub struct ProvidedTurn {
     pub usage: String,
     /// The members that identify it, as a JSON object, if the provider may store it under an id.
     pub identity: Option<String>,
+}
+
+impl ProvidedTurn {
+    /// A turn that has no id. An empty usage means that none was reported.
+    pub(crate) fn new(content: String, usage: String) -> Self {
+        let usage = if usage.is_empty() { "{}".to_owned() } else { usage };
+        Self { content, usage, identity: None }
+    }
 }
 
 /// A turn of which every call was denied.
@@ -64,16 +87,15 @@ pub(crate) struct ContinueSpec {
     pub(crate) turn: fn(&str) -> Result<ProvidedTurn, NotContinued>,
     /// The texts in an answer that was cut off, and those of its calls that the client has.
     pub(crate) rest: fn(&str, &[ClientCall]) -> Option<String>,
-    /// The usage of two answers together.
-    pub(crate) sum: fn(&str, &str) -> String,
     /// The error results of denied calls, in the form that a request has them.
     pub(crate) results: fn(&[RemovedCall]) -> String,
     /// The request for the next answer, from the last request.
     pub(crate) request: fn(&str, &DeniedTurn<'_>) -> Result<String, NotContinued>,
-    /// Whole answers as one.
-    pub(crate) join: fn(&[String]) -> Option<String>,
-    /// The event that keeps a stream alive, in APIs whose clients accept one.
-    pub(crate) keep_alive: fn() -> Option<AddedEvent>,
+    /// Several whole answers as one. The first and the last of them are given once more.
+    pub(crate) join: fn(&[String], &str, &str) -> Option<String>,
+    /// The name and the data of the event that keeps a stream alive, in APIs whose clients accept
+    /// one.
+    pub(crate) keep_alive: Option<(Option<&'static str>, &'static str)>,
     /// Whether the answer must be a JSON document.
     pub(crate) wants_json: fn(&str) -> bool,
     /// What the provider stores of a turn, in APIs whose clients continue a turn by its id.
@@ -82,6 +104,39 @@ pub(crate) struct ContinueSpec {
     pub(crate) end_has_content: bool,
     /// See [`Continuing::keeps_thinking`].
     pub(crate) keeps_thinking: bool,
+}
+
+impl ContinueSpec {
+    /// A turn whose answers are read as `A`, in an API without anything special.
+    pub(crate) const fn of<A: Answer>(
+        results: fn(&[RemovedCall]) -> String,
+        request: fn(&str, &DeniedTurn<'_>) -> Result<String, NotContinued>,
+        join: fn(&[String], &str, &str) -> Option<String>,
+        wants_json: fn(&str) -> bool,
+    ) -> Self {
+        Self {
+            turn: read_turn::<A>,
+            rest: read_rest::<A>,
+            results,
+            request,
+            join,
+            keep_alive: None,
+            wants_json,
+            stored: None,
+            end_has_content: false,
+            keeps_thinking: false,
+        }
+    }
+}
+
+/// The results of calls as messages or items in a row.
+pub(crate) fn in_row(calls: &[RemovedCall], result: impl Fn(&RemovedCall) -> String) -> String {
+    calls.iter().map(result).collect::<Vec<_>>().join(",")
+}
+
+/// The results of calls as the content of a message.
+pub(crate) fn in_list(calls: &[RemovedCall], result: impl Fn(&RemovedCall) -> String) -> String {
+    format!("[{}]", in_row(calls, result))
 }
 
 /// How to continue turns in one dialect.
@@ -137,7 +192,7 @@ impl Continuing {
 
     /// The usage of two answers together.
     pub fn sum(self, one: &str, other: &str) -> String {
-        (self.0.sum)(one, other)
+        usage::sum(one, other)
     }
 
     /// The error results of denied calls, as the content of a message.
@@ -152,12 +207,16 @@ impl Continuing {
 
     /// Whole answers as one; `None` if one of them is not an answer.
     pub fn join(self, bodies: &[String]) -> Option<String> {
-        (self.0.join)(bodies)
+        match bodies {
+            [] => None,
+            [only] => Some(only.clone()),
+            [first, .., last] => (self.0.join)(bodies, first, last),
+        }
     }
 
     /// The event that keeps a stream alive.
     pub fn keep_alive(self) -> Option<AddedEvent> {
-        (self.0.keep_alive)()
+        self.0.keep_alive.map(|(name, data)| AddedEvent { name, data: data.to_owned() })
     }
 
     /// Whether the answer must be a JSON document, which a notice would break.
@@ -178,5 +237,20 @@ impl Continuing {
     /// Whether the thinking of later answers is valid after that of others, so that it leaves.
     pub fn keeps_thinking(self) -> bool {
         self.0.keeps_thinking
+    }
+}
+
+/// Gives the object at `object` of `first` the values that the one at `of_last` of `last` has under
+/// these keys.
+pub(crate) fn take_from_last(
+    edits: &mut Edits,
+    (first, object): (&str, Span),
+    (last, of_last): (&str, Span),
+    keys: &[&str],
+) {
+    for key in keys {
+        if let Some(value) = member(last, of_last, key) {
+            set(edits, first, object, key, value.of(last));
+        }
     }
 }

@@ -17,7 +17,7 @@ use callgate_wire::Framings;
 
 use crate::object::{Raw, object};
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk, block_lists};
-use crate::spec::{Comments, DialectSpec, ErrorHeader, HttpSpec, Signing, no_states};
+use crate::spec::{Comments, DialectSpec, ErrorHeader, HttpSpec, Signing, TurnFacts, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Converse API.
@@ -25,15 +25,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "bedrock-converse",
     framings: Framings::EventStream,
     reader: |max_calls| Box::new(read::Reader::new(read::EventNames::OfEvents, max_calls)),
-    writer: || Box::new(write::Writer::new(read::EventNames::OfEvents)),
-    notice_is_separate: true,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: true,
-    text_follows_calls: false,
-    blocks_continue: true,
-    mixes_lanes: false,
-    plan_lane: None,
+    writer: || Box::new(write::writer(read::EventNames::OfEvents)),
+    facts: TurnFacts::OF_BLOCKS,
     comments: Comments::Fail,
     form: None,
     error_events,

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use callgate_json::Span;
+use callgate_wire::Frame;
 
-use crate::event::{Fate, FrameForm, Reading, What};
+use crate::event::{Fate, FrameForm, Lane, Part, Piece, Reading, What};
 use crate::json::Edits;
 use crate::leave::finish_body;
 
@@ -25,6 +26,30 @@ pub struct Orders<'a> {
     pub departure: &'a Departure,
     /// What happens to each part, in the order of the parts.
     pub fates: &'a [Fate],
+}
+
+/// A frame on its way out.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaving<'a> {
+    /// The frame.
+    pub frame: &'a Frame<'a>,
+    /// Its data.
+    pub data: &'a str,
+    /// What was found in it.
+    pub reading: &'a Reading,
+    /// What the gate orders.
+    pub orders: Orders<'a>,
+}
+
+impl<'a> Leaving<'a> {
+    pub(crate) fn fates(&self) -> Fates<'a> {
+        Fates { reading: self.reading, orders: self.orders }
+    }
+
+    /// Whether the turn ends in it.
+    pub(crate) fn ends(&self) -> bool {
+        self.reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)))
+    }
 }
 
 impl Orders<'_> {
@@ -89,5 +114,62 @@ impl Departure {
     /// The departure of a frame of which only the end of the turn is left.
     pub fn of_end() -> Self {
         Self { rest: Rest::End, masks: Vec::new() }
+    }
+}
+
+/// The parts of a frame, each with its fate.
+#[derive(Clone, Copy)]
+pub(crate) struct Fates<'a> {
+    pub(crate) reading: &'a Reading,
+    pub(crate) orders: Orders<'a>,
+}
+
+impl<'a> Fates<'a> {
+    /// Whether only the end of the turn is left to write.
+    pub(crate) fn is_only_end(&self) -> bool {
+        self.orders.departure.rest == Rest::End
+    }
+
+    /// Whether the text has left: only the calls are left to write.
+    pub(crate) fn is_without_text(&self) -> bool {
+        self.orders.departure.rest == Rest::Calls
+    }
+
+    /// Whether the end of the turn leaves later.
+    pub(crate) fn end_leaves_later(&self) -> bool {
+        self.orders.fates.iter().any(|fate| matches!(fate, Fate::Later))
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
+        self.reading.parts.iter().zip(self.orders.fates)
+    }
+
+    /// The part at this place.
+    pub(crate) fn at(&self, span: Span) -> Option<(&'a Part, &'a Fate)> {
+        self.all().find(|(part, _)| part.at == span)
+    }
+
+    /// The piece of a call at this place.
+    pub(crate) fn piece(&self, span: Span) -> Option<(&'a Piece, &'a Fate)> {
+        self.all().find_map(|(part, fate)| match &part.what {
+            What::Piece(piece) if part.at == span => Some((piece, fate)),
+            _ => None,
+        })
+    }
+
+    /// The end of the lane's turn, if it is here.
+    pub(crate) fn finish(&self, lane: Lane) -> Option<&'a Fate> {
+        let ends = |part: &Part| part.lane == lane && matches!(part.what, What::Finish(_));
+        self.all().find(|(part, _)| ends(part)).map(|(_, fate)| fate)
+    }
+
+    /// The text that keeps the lane's turn from being empty.
+    pub(crate) fn neutral(&self, lane: Lane) -> Option<&'a str> {
+        self.all().find_map(|(part, fate)| match (&part.what, fate) {
+            (What::Finish(_), Fate::Ordinary(Some(text))) if part.lane == lane => {
+                Some(text.as_str())
+            }
+            _ => None,
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! The meaning of a frame: the few things that the gate must understand. Everything else passes
 //! unchanged.
 
-use callgate_json::{Span, Text};
+use callgate_json::{Kind, Span, Text};
 
+use crate::json::inside;
 use crate::side_text::SideText;
 use crate::tally::Tally;
 
@@ -21,6 +22,35 @@ impl Slot {
         let taken = *self;
         self.0 += 1;
         taken
+    }
+}
+
+/// The slots of the calls of one response, up to a limit.
+#[derive(Debug)]
+pub(crate) struct CallSlots {
+    next: Slot,
+    left: usize,
+}
+
+impl CallSlots {
+    pub(crate) fn new(max_calls: usize) -> Self {
+        Self { next: Slot::default(), left: max_calls }
+    }
+
+    /// The slot of a call.
+    pub(crate) fn begin(&mut self) -> Result<Slot, Unreadable> {
+        self.left = self.left.checked_sub(1).ok_or(Unreadable::TooManyCalls)?;
+        Ok(self.next.take())
+    }
+
+    /// How many calls may still come.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The slot of something that does not count as a call.
+    pub(crate) fn take(&mut self) -> Slot {
+        self.next.take()
     }
 }
 
@@ -85,6 +115,65 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// A frame that keeps its place in its lane.
+    pub(crate) fn in_lane(lane: Lane) -> Self {
+        Self { order: Order::Lane(lane), ..Self::default() }
+    }
+
+    /// A frame that keeps its place among all frames.
+    pub(crate) fn in_stream() -> Self {
+        Self { order: Order::Stream, ..Self::default() }
+    }
+
+    /// A frame in which the upstream reports a failure.
+    pub(crate) fn failure() -> Self {
+        Self { after: After::Failure, ..Self::in_stream() }
+    }
+
+    /// A frame after which clients may stop reading.
+    pub(crate) fn done() -> Self {
+        Self { after: After::Done, ..Self::in_stream() }
+    }
+
+    /// A frame of a block, with the span of its index.
+    pub(crate) fn of_block(lane: Lane, slot: Slot, does: BlockStep, index: Option<Span>) -> Self {
+        Self { block: Some(Block { slot, does, index, place: None }), ..Self::in_lane(lane) }
+    }
+
+    /// A frame that ends something that has not begun.
+    pub(crate) fn left_out(lane: Lane) -> Self {
+        Self { form: FrameForm::LeaveOut, ..Self::in_lane(lane) }
+    }
+
+    /// Adds a piece of a call.
+    pub(crate) fn add_call(&mut self, lane: Lane, at: Span, piece: Piece) {
+        self.parts.push(Part { lane, at, what: What::Piece(piece) });
+    }
+
+    /// Adds the end of a call.
+    pub(crate) fn add_end(&mut self, lane: Lane, slot: Slot) {
+        self.parts.push(Part { lane, at: Span::default(), what: What::End(slot) });
+    }
+
+    /// Adds the end of a turn, with the place of its reason.
+    pub(crate) fn finish(&mut self, lane: Lane, at: Span, announces_calls: bool) {
+        self.parts.push(Part { lane, at, what: What::Finish(Finish { announces_calls }) });
+    }
+
+    /// Adds a text that the user sees, unless it is empty.
+    pub(crate) fn add_text(&mut self, lane: Lane, text: Option<Text<'_>>) {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.parts.push(Part { lane, at: inside(&text), what: What::Text });
+        }
+    }
+
+    /// Adds a signature over thinking.
+    pub(crate) fn add_signature(&mut self, lane: Lane, signature: Option<Text<'_>>) {
+        if let Some(text) = signature {
+            self.parts.push(Part { lane, at: inside(&text), what: What::Signature });
+        }
+    }
+
     /// Adds a call in a regular place.
     pub(crate) fn takes(&mut self, call: Span, name: Option<Text<'_>>) {
         let name = name.filter(|name| !name.is_empty()).map(|name| name.span());
@@ -328,6 +417,20 @@ pub enum ArgumentsPiece {
     WholeFree(String),
     /// A repetition of all arguments, as text: they must equal the pieces, if there were any.
     Again(String),
+}
+
+impl ArgumentsPiece {
+    /// Arguments as a call has them: a piece of text, or, from some servers, the value itself.
+    pub(crate) fn of_value((span, kind): (Span, Kind), data: &str) -> Self {
+        match kind {
+            Kind::Null => Self::None,
+            Kind::String => {
+                let inside = Span { start: span.start + 1, end: span.end - 1 };
+                Self::Fragment(inside.of(data).to_owned())
+            }
+            _ => Self::Whole(span.of(data).to_owned()),
+        }
+    }
 }
 
 /// Who runs a call.

@@ -20,7 +20,7 @@ use callgate_wire::Framings;
 
 use crate::event::Lane;
 use crate::request::{ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, FrameForm, HttpSpec, no_states};
+use crate::spec::{Comments, DialectSpec, FrameForm, HttpSpec, TurnFacts, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Gemini API.
@@ -30,14 +30,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
     // Clients join the texts of a turn.
-    notice_is_separate: false,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: false,
-    text_follows_calls: true,
-    blocks_continue: false,
-    mixes_lanes: false,
-    plan_lane: None,
+    facts: TurnFacts { text_follows_calls: true, ..TurnFacts::OF_LISTS },
     comments: Comments::Fail,
     form: Some(FrameForm { reads_alike: form::reads_alike, is_bare_error: form::is_bare_error }),
     error_events: |blame, message| {

@@ -12,9 +12,10 @@ mod write;
 
 use callgate_wire::Framings;
 
+use crate::block_writer::BlockWriter;
 use crate::gemini;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, HttpSpec};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Interactions API.
@@ -22,15 +23,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     word: "gemini-interactions",
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
-    writer: || Box::new(write::Writer::default()),
-    notice_is_separate: true,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: true,
-    text_follows_calls: false,
-    blocks_continue: true,
-    mixes_lanes: false,
-    plan_lane: None,
+    writer: || Box::new(BlockWriter::<write::Steps>::default()),
+    facts: TurnFacts::OF_BLOCKS,
     comments: Comments::Fail,
     form: None,
     error_events: |blame, message| {

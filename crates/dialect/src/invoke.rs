@@ -13,7 +13,7 @@ mod write;
 use callgate_wire::Framings;
 
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, no_states};
+use crate::spec::{Comments, DialectSpec, TurnFacts, no_states};
 use crate::{anthropic, converse};
 
 /// The spec of the InvokeModel API.
@@ -23,14 +23,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
     // For models that only write text. The spec of their own API applies to the others.
-    notice_is_separate: true,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: true,
-    text_follows_calls: false,
-    blocks_continue: false,
-    mixes_lanes: false,
-    plan_lane: None,
+    facts: TurnFacts { blocks_continue: false, ..TurnFacts::OF_BLOCKS },
     comments: Comments::Fail,
     form: None,
     error_events: converse::error_events,

@@ -2,19 +2,13 @@
 
 use callgate_wire::Frame;
 
-use crate::departure::{Departure, Rest};
+use crate::departure::{Departure, Leaving, Orders, Rest};
 use crate::event::{Carrier, Fate, Reading, What};
 use crate::json::Edits;
 
 /// Writes the frame with the edits. Without edits it writes the original bytes.
-pub(crate) fn leave(
-    frame: &Frame<'_>,
-    data: &str,
-    reading: &Reading,
-    departure: &Departure,
-    mut edits: Edits,
-    out: &mut Vec<u8>,
-) {
+pub(crate) fn leave(leaving: &Leaving<'_>, mut edits: Edits, out: &mut Vec<u8>) {
+    let Leaving { frame, data, reading, orders: Orders { departure, .. } } = *leaving;
     mask(departure, &mut edits);
     if departure.rest == Rest::Text {
         let event = frame.event().and_then(|name| std::str::from_utf8(name).ok());
@@ -31,6 +25,11 @@ pub(crate) fn leave(
         let name = reading.rename.map(str::as_bytes);
         frame.rewrite(name, edits.apply(data).as_bytes(), out);
     }
+}
+
+/// The data of a frame; empty if it is not text.
+pub(crate) fn text_of<'a>(frame: &'a Frame<'_>) -> &'a str {
+    frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default()
 }
 
 /// The body with the edits and the masks of its texts.

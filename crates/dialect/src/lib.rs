@@ -20,6 +20,7 @@
 
 mod anthropic;
 mod assemble;
+mod block_writer;
 mod blocks;
 mod clean;
 mod cohere;
@@ -51,18 +52,17 @@ use callgate_wire::{Frame, Framings};
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use continued::{Continuing, DeniedTurn, NotContinued, ProvidedTurn, StoredTurn};
-pub use departure::{Departure, Orders, Rest};
+pub use departure::{Departure, Leaving, Orders, Rest};
 pub use echo::{echoes, may_echo};
 pub use event::{
     After, ArgumentsPiece, Block, BlockStep, CallKind, Canonical, Carrier, Fate, Finish,
     FollowedBy, FrameForm, Host, Lane, Order, Part, Piece, PieceRole, Reading, Slot, Unreadable,
     What,
 };
-use leave::stray_is_denied;
 pub use responses::read_again;
 pub use side_text::{Channel, Delivery, SideText};
-pub use spec::{ApiError, ErrorHeader, HttpSpec, Signing};
-use spec::{Comments, DialectSpec, Read, Write};
+pub use spec::{ApiError, ErrorHeader, HttpSpec, Signing, TurnFacts, Write};
+use spec::{Comments, DialectSpec, Read};
 use stray::DocumentKind;
 pub use tally::Tally;
 pub use template::PieceFrame;
@@ -133,10 +133,7 @@ pub struct Reader {
 }
 
 /// Writes the frames of one response.
-#[derive(Debug)]
-pub struct Writer {
-    dialect: Box<dyn Write>,
-}
+pub type Writer = Box<dyn Write>;
 
 /// Why the gate ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,47 +177,12 @@ impl Dialect {
 
     /// A writer at the start of a response.
     pub fn writer(self) -> Writer {
-        Writer { dialect: (self.spec().writer)() }
+        (self.spec().writer)()
     }
 
-    /// Whether a notice is a separate block. If not, a blank line separates it from the text before
-    /// it.
-    pub fn notice_is_separate(self) -> bool {
-        self.spec().notice_is_separate
-    }
-
-    /// Whether a call is complete as soon as its arguments are, without an event that ends it.
-    pub fn arguments_end_a_call(self) -> bool {
-        self.spec().arguments_end_a_call
-    }
-
-    /// Whether a call's name may come in pieces.
-    pub fn name_may_grow(self) -> bool {
-        self.spec().name_may_grow
-    }
-
-    /// Whether a call's slot is its position among all blocks of the turn, and not only among
-    /// calls.
-    pub fn counts_blocks(self) -> bool {
-        self.spec().counts_blocks
-    }
-
-    /// Whether the API accepts a turn in which a text follows a call, so that a notice may do so.
-    /// The official clients show it: `crates/cli/tests/gateway/conversations.rs`.
-    pub fn text_follows_calls(self) -> bool {
-        self.spec().text_follows_calls
-    }
-
-    /// Whether the frames of a block that has begun to leave may overtake held frames, so that a
-    /// call that has begun to leave is never interrupted by another.
-    pub fn blocks_continue(self) -> bool {
-        self.spec().blocks_continue
-    }
-
-    /// The lane of the model's plan for the calls of a turn, in APIs that separate it from the
-    /// text.
-    pub fn plan_lane(self) -> Option<Lane> {
-        self.spec().plan_lane
+    /// How its turns are built.
+    pub fn facts(self) -> &'static TurnFacts {
+        &self.spec().facts
     }
 
     /// Whether all clients skip comments in a stream. Some of the others fail on them.
@@ -231,11 +193,6 @@ impl Dialect {
     /// Whether a comment keeps a stream alive. Records are announced in fewer APIs.
     pub fn comments_keep_alive(self) -> bool {
         self.spec().comments != Comments::Fail
-    }
-
-    /// Whether some clients take the calls of all lanes for one list.
-    pub fn mixes_lanes(self) -> bool {
-        self.spec().mixes_lanes
     }
 
     /// Whether every client reads the lines of the frame the same way, so that it may leave
@@ -346,106 +303,5 @@ impl Reader {
     pub fn contain(&mut self) -> bool {
         self.template.forget();
         self.dialect.contain()
-    }
-}
-
-impl Writer {
-    /// Whether this text frame leaves unchanged.
-    #[inline]
-    pub fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
-        self.dialect.leaves_as_it_came(reading, data)
-    }
-
-    /// Whether the block's start has left and its end has not: then its frames may overtake held
-    /// frames.
-    pub fn is_out(&self, slot: Slot) -> bool {
-        self.dialect.is_out(slot)
-    }
-
-    /// The call that must end before another block may begin.
-    pub fn open_call(&self) -> Option<Slot> {
-        self.dialect.open_call()
-    }
-
-    /// Ends that call.
-    pub fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        self.dialect.close_call(frame, out);
-    }
-
-    /// Whether a block that is not a call has left and has not ended, and a call must wait for
-    /// that.
-    pub fn has_open_block(&self) -> bool {
-        self.dialect.has_open_block()
-    }
-
-    /// Ends the blocks that a call would have to wait for.
-    pub fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        self.dialect.close_blocks(frame, out);
-    }
-
-    /// Writes one frame, each part according to its fate.
-    pub fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        if stray_is_denied(reading, orders.fates) && self.dialect.leaves_out(data, reading) {
-            return frame.leave_out(out);
-        }
-        self.dialect.write(frame, data, reading, orders, out);
-    }
-
-    /// The text of a frame that also contains calls, to leave before them.
-    pub fn text_ahead(&self, data: &str) -> Option<String> {
-        self.dialect.text_ahead(data)
-    }
-
-    /// The replacements for other content, when a text frame is repeated with another text.
-    pub fn text_alone(&self, data: &str) -> Vec<(callgate_json::Span, String)> {
-        self.dialect.text_alone(data)
-    }
-
-    /// Ends the response with `text` because a text rule stopped it at this frame, as the API does
-    /// when a filter stops it. Writes nothing if the API has no such ending.
-    pub fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        self.dialect.stop_early(frame, text, out);
-    }
-
-    /// Adds a text to the turn in front of this frame.
-    pub fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        self.dialect.add_text(frame, text, out);
-    }
-
-    /// The next frames are those of another answer to the same turn. `spent` is the usage of the
-    /// answers before it, as JSON, and `end` is the data of the frame that ended the last of them.
-    pub fn next_answer(&mut self, spent: &str, end: &str) {
-        self.dialect.goes_on(end);
-        self.dialect.next_answer(spent);
-    }
-
-    /// Each answer before the current one as it left, in APIs whose provider stores it.
-    pub fn shown_answers(&self) -> Vec<String> {
-        self.dialect.shown_answers()
-    }
-
-    /// The answer was cut off. The end of an earlier one ends the turn.
-    pub fn give_up_answer(&mut self) {
-        self.dialect.give_up_answer();
-    }
-
-    /// Writes a whole body; `None` if no part of it may leave.
-    pub fn write_body(
-        &mut self,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-    ) -> Option<String> {
-        if stray_is_denied(reading, orders.fates) && self.dialect.leaves_out(data, reading) {
-            return None;
-        }
-        self.dialect.write_body(data, reading, orders)
     }
 }

@@ -14,7 +14,7 @@ use callgate_wire::Framings;
 use crate::AddedEvent;
 use crate::object::object;
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts, no_states};
 
 /// The spec of the Ollama API.
 pub(crate) static SPEC: DialectSpec = DialectSpec {
@@ -22,14 +22,11 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     framings: Framings::Lines,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_is_separate: false,
-    arguments_end_a_call: true,
-    name_may_grow: false,
-    counts_blocks: false,
-    text_follows_calls: true,
-    blocks_continue: false,
-    mixes_lanes: false,
-    plan_lane: None,
+    facts: TurnFacts {
+        arguments_end_a_call: true,
+        text_follows_calls: true,
+        ..TurnFacts::OF_LISTS
+    },
     comments: Comments::Fail,
     form: None,
     error_events: |_, message| vec![AddedEvent { name: None, data: error_body(message) }],
@@ -37,8 +34,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),
     original: |_, call| write::original(call),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| request::LISTED.restore(request, turns),
+    seen: |request| request::LISTED.seen(request),
     states: no_states,
     tools: ToolPlaces {
         walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],

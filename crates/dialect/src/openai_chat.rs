@@ -18,7 +18,7 @@ use callgate_wire::Framings;
 pub(crate) use write::refusal;
 
 use crate::request::{FeatureGroup, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, HttpSpec, no_states};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Chat Completions API.
@@ -27,14 +27,12 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_is_separate: false,
-    arguments_end_a_call: true,
-    name_may_grow: true,
-    counts_blocks: false,
-    text_follows_calls: false,
-    blocks_continue: false,
-    mixes_lanes: true,
-    plan_lane: None,
+    facts: TurnFacts {
+        arguments_end_a_call: true,
+        name_may_grow: true,
+        mixes_lanes: true,
+        ..TurnFacts::OF_LISTS
+    },
     comments: Comments::Skipped,
     form: None,
     error_events: |blame, message| {
@@ -46,8 +44,8 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     blocked_body: write::blocked_body,
     original: |_, call| write::original(call),
     continues: Some(&continued::CONTINUES),
-    restore: request::restore,
-    seen: request::seen,
+    restore: |request, turns| request::LISTED.restore(request, turns),
+    seen: |request| request::LISTED.seen(request),
     states: no_states,
     tools: ToolPlaces {
         walks: &[ToolWalk::STRICT_LISTS, ToolWalk::LEGACY],

@@ -70,13 +70,13 @@ pub use text::TextDigest;
 pub use texts::{RequestText, TextKind, plain_texts, texts, with_texts};
 pub use tools::{Advertised, CannotRemove, Tool, advertised};
 
-pub(crate) use places::{CallPlaces, PlacedBlock, put_back_blocks};
+pub(crate) use places::{CallPlaces, NoticePlaces, PlacedBlock, fill_gaps, put_back_blocks};
 pub(crate) use recognise::{ClientMessage, SentCall, TurnMatch, recognise};
 pub(crate) use text::{Decoded, ShownNotice, rest, shown};
 pub(crate) use tools::{FeatureGroup, SERVERS, ToolPlaces, ToolWalk};
 
 use crate::Dialect;
-use crate::json::Fields;
+use crate::json::{Fields, at_path};
 
 /// The calls that were removed from one turn, and how to recognise that turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -150,6 +150,20 @@ pub struct RemovedCall {
     pub notice: Option<String>,
     /// The text of the error result.
     pub why: String,
+}
+
+impl RemovedCall {
+    /// The value at a path of keys in the call, as JSON; an empty text if there is none.
+    pub(crate) fn at(&self, path: &[&str]) -> &str {
+        let found = whole_object(&self.original).and_then(|it| at_path(&self.original, it, path));
+        found.map_or("\"\"", |found| found.of(&self.original))
+    }
+
+    /// Whether code that the provider runs made the call, and waits for its result.
+    pub(crate) fn is_programmatic(&self) -> bool {
+        let kind = self.at(&["caller", "type"]);
+        Reader::new(kind).string().is_ok_and(|kind| !kind.is_empty() && !kind.is("direct"))
+    }
 }
 
 /// The result of restoring a request.
@@ -284,24 +298,79 @@ pub(crate) fn plan<'t>(
     plans
 }
 
+/// Consecutive items of the model in a history.
+pub(crate) struct ModelTurn<'r, T> {
+    /// The index of the first.
+    pub(crate) first: usize,
+    pub(crate) items: Vec<&'r T>,
+    /// The item that answers them.
+    pub(crate) answer: Option<&'r T>,
+}
+
+/// The turns of the model among these items.
+pub(crate) fn model_turns<T>(
+    items: &[T],
+    is_of_model: impl Fn(&T) -> bool,
+) -> Vec<ModelTurn<'_, T>> {
+    let mut turns: Vec<ModelTurn<'_, T>> = Vec::new();
+    let mut goes_on = false;
+    for (place, item) in items.iter().enumerate() {
+        let is_own = is_of_model(item);
+        match turns.last_mut().filter(|_| goes_on) {
+            Some(turn) if is_own => turn.items.push(item),
+            Some(turn) => turn.answer = Some(item),
+            None if is_own => {
+                turns.push(ModelTurn { first: place, items: vec![item], answer: None });
+            }
+            None => {}
+        }
+        goes_on = is_own;
+    }
+    turns
+}
+
+/// Why a call cannot be put back with a result that names it.
+pub(crate) fn refusal(call: &RemovedCall) -> Option<&'static str> {
+    if call.id.is_empty() {
+        return Some(Restored::NO_ID);
+    }
+    whole_object(&call.original).is_none().then_some(Restored::UNREADABLE)
+}
+
+/// The results of calls that the provider still has. `known` are the ids in the request; `refuse`
+/// returns why a call cannot be answered.
+pub(crate) fn results_of_kept(
+    turns: &[&RemovedTurn],
+    known: &mut HashSet<String>,
+    refuse: impl Fn(&RemovedCall) -> Option<&'static str>,
+    result: impl Fn(&RemovedCall) -> Option<String>,
+    out: &mut Restored,
+) -> Vec<String> {
+    let mut results = Vec::new();
+    for call in turns.iter().flat_map(|turn| &turn.calls) {
+        let is_present = known.contains(&call.id).then_some(Restored::PRESENT);
+        match is_present.or_else(|| refuse(call)) {
+            Some(why) => out.skip(call, why),
+            None => {
+                results.extend(result(call));
+                known.insert(call.id.clone());
+                out.restored.push(call.id.clone());
+            }
+        }
+    }
+    results
+}
+
 /// The messages of a request, each as parsed by `read`. The reader is positioned before a message.
 pub(crate) fn messages<'a, M>(
     request: &'a str,
     mut read: impl FnMut(&mut Reader<'a>) -> Result<M, Error>,
 ) -> Result<Vec<M>, Error> {
     let mut reader = Reader::new(request);
-    let mut fields = Fields::new(&["messages"]);
     let mut messages = Vec::new();
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(&mut reader)? {
-        if fields.find(&key)?.is_none() {
-            reader.skip()?;
-            continue;
-        }
-        let mut array = reader.array()?;
-        while array.next(&mut reader)? {
-            messages.push(read(&mut reader)?);
-        }
+    let mut object = Fields::new(&["messages"]).enter(&mut reader)?;
+    while object.next(&mut reader)?.is_some() {
+        (_, messages) = reader.list(&mut read)?;
     }
     reader.end()?;
     Ok(messages)
@@ -316,14 +385,6 @@ pub(crate) fn whole_object(original: &str) -> Option<Span> {
     let span = reader.skip().ok()?;
     reader.end().ok()?;
     Some(span)
-}
-
-/// Reads a string; any other value is skipped.
-pub(crate) fn text_or_skip<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {
-    match reader.kind()? {
-        Kind::String => reader.string().map(Some),
-        _ => reader.skip().map(|_| None),
-    }
 }
 
 /// The decoded text of a string, if it is one.

@@ -31,7 +31,7 @@ pub(crate) use stored::{message_ids, shown_message_ids};
 use crate::object::{Raw, object};
 use crate::openai_chat;
 use crate::request::{FeatureGroup, SERVERS, ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, HttpSpec};
+use crate::spec::{Comments, DialectSpec, HttpSpec, TurnFacts};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Responses API.
@@ -40,14 +40,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     framings: Framings::Events,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
-    notice_is_separate: true,
-    arguments_end_a_call: false,
-    name_may_grow: false,
-    counts_blocks: true,
-    text_follows_calls: false,
-    blocks_continue: false,
-    mixes_lanes: false,
-    plan_lane: None,
+    facts: TurnFacts { blocks_continue: false, ..TurnFacts::OF_BLOCKS },
     comments: Comments::Skipped,
     form: None,
     error_events,

@@ -9,8 +9,9 @@ use callgate_json::{Error, Span};
 use callgate_wire::{Frame, Framings};
 
 use crate::continued::ContinueSpec;
-use crate::departure::Orders;
+use crate::departure::{Leaving, Orders};
 use crate::event::{Canonical, Lane, Reading, Slot, Unreadable};
+use crate::leave::stray_is_denied;
 use crate::request::{ClientMessage, RemovedTurn, Restored, ToolPlaces};
 use crate::side_text::TextNames;
 use crate::stray::{DocumentKind, SkippedMembers};
@@ -20,7 +21,6 @@ use crate::{AddedEvent, Blame, Dialect};
 pub use http::{ApiError, ErrorHeader, HttpSpec, Signing};
 
 /// One dialect.
-#[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]
 pub(crate) struct DialectSpec {
     /// The word used on the command line and in records.
     pub(crate) word: &'static str,
@@ -30,22 +30,8 @@ pub(crate) struct DialectSpec {
     pub(crate) reader: fn(usize) -> Box<dyn Read>,
     /// A writer at the start of a response.
     pub(crate) writer: fn() -> Box<dyn Write>,
-    /// See [`Dialect::notice_is_separate`](crate::Dialect::notice_is_separate).
-    pub(crate) notice_is_separate: bool,
-    /// See [`Dialect::arguments_end_a_call`](crate::Dialect::arguments_end_a_call).
-    pub(crate) arguments_end_a_call: bool,
-    /// See [`Dialect::name_may_grow`](crate::Dialect::name_may_grow).
-    pub(crate) name_may_grow: bool,
-    /// See [`Dialect::counts_blocks`](crate::Dialect::counts_blocks).
-    pub(crate) counts_blocks: bool,
-    /// See [`Dialect::text_follows_calls`](crate::Dialect::text_follows_calls).
-    pub(crate) text_follows_calls: bool,
-    /// See [`Dialect::blocks_continue`](crate::Dialect::blocks_continue).
-    pub(crate) blocks_continue: bool,
-    /// See [`Dialect::mixes_lanes`](crate::Dialect::mixes_lanes).
-    pub(crate) mixes_lanes: bool,
-    /// See [`Dialect::plan_lane`](crate::Dialect::plan_lane).
-    pub(crate) plan_lane: Option<Lane>,
+    /// How its turns are built.
+    pub(crate) facts: TurnFacts,
     /// What clients do with comments in a stream.
     pub(crate) comments: Comments,
     /// What else its streams contain than frames of the usual form, if anything.
@@ -70,6 +56,52 @@ pub(crate) struct DialectSpec {
     pub(crate) tools: ToolPlaces,
     /// The HTTP side.
     pub(crate) http: HttpSpec,
+}
+
+/// How the turns of an API are built.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]
+pub struct TurnFacts {
+    /// A notice is a separate block. If not, a blank line separates it from the text before it.
+    pub notice_is_separate: bool,
+    /// A call is complete as soon as its arguments are, without an event that ends it.
+    pub arguments_end_a_call: bool,
+    /// A call's name may come in pieces.
+    pub name_may_grow: bool,
+    /// A call's slot is its position among all blocks of the turn, and not only among calls.
+    pub counts_blocks: bool,
+    /// The API accepts a turn in which a text follows a call, so that a notice may do so. The
+    /// official clients show it: `crates/cli/tests/gateway/conversations.rs`.
+    pub text_follows_calls: bool,
+    /// The frames of a block that has begun to leave may overtake held frames, so that a call that
+    /// has begun to leave is never interrupted by another.
+    pub blocks_continue: bool,
+    /// Some clients take the calls of all lanes for one list.
+    pub mixes_lanes: bool,
+    /// The lane of the model's plan for the calls of a turn, in APIs that separate it from the text.
+    pub plan_lane: Option<Lane>,
+}
+
+impl TurnFacts {
+    /// A turn is one list of blocks.
+    pub(crate) const OF_BLOCKS: Self = Self {
+        notice_is_separate: true,
+        counts_blocks: true,
+        blocks_continue: true,
+        ..Self::OF_LISTS
+    };
+
+    /// A turn has a text, and a list of calls.
+    pub(crate) const OF_LISTS: Self = Self {
+        notice_is_separate: false,
+        arguments_end_a_call: false,
+        name_may_grow: false,
+        counts_blocks: false,
+        text_follows_calls: false,
+        blocks_continue: false,
+        mixes_lanes: false,
+        plan_lane: None,
+    };
 }
 
 /// What clients do with comments in a stream.
@@ -145,13 +177,14 @@ pub(crate) trait Read: Debug + Send {
 }
 
 /// Writes the frames of one response.
-pub(crate) trait Write: Debug + Send {
+pub trait Write: Debug + Send {
     /// Whether this text frame leaves unchanged.
     fn leaves_as_it_came(&self, _reading: &Reading, _data: &str) -> bool {
         true
     }
 
-    /// Whether the block's start has left and its end has not.
+    /// Whether the block's start has left and its end has not: then its frames may overtake held
+    /// frames.
     fn is_out(&self, _slot: Slot) -> bool {
         false
     }
@@ -164,13 +197,13 @@ pub(crate) trait Write: Debug + Send {
     /// Ends that call.
     fn close_call(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
-    /// Whether a block that is not a call has left and has not ended. A call begins after its end:
-    /// some clients take the end of any block for the end of the block that began last.
+    /// Whether a block that is not a call has left and has not ended, and a call must wait for
+    /// that: some clients take the end of any block for the end of the block that began last.
     fn has_open_block(&self) -> bool {
         false
     }
 
-    /// Ends those blocks.
+    /// Ends the blocks that a call would have to wait for.
     fn close_blocks(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
     /// Whether a frame or a body with a denied call in an unexpected place is left out. If not, the
@@ -180,14 +213,16 @@ pub(crate) trait Write: Debug + Send {
     }
 
     /// Writes one frame, each part according to its fate.
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    );
+    fn write(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
+        if stray_is_denied(reading, orders.fates) && self.leaves_out(data, reading) {
+            return frame.leave_out(out);
+        }
+        self.write_frame(leaving, out);
+    }
+
+    /// The same for a frame from which no call in an unexpected place has to be removed.
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>);
 
     /// The text of a frame that also contains calls, to leave before them; `None` if a frame is
     /// either text or a call.
@@ -210,12 +245,9 @@ pub(crate) trait Write: Debug + Send {
     /// turns continue need it.
     fn add_text(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
 
-    /// The turn continues. `end` is the data of the frame that ended the last answer.
-    fn goes_on(&mut self, _end: &str) {}
-
     /// The next frames are those of another answer to the same turn. `spent` is the usage of the
-    /// answers before it, as JSON.
-    fn next_answer(&mut self, _spent: &str) {}
+    /// answers before it, as JSON, and `end` is the data of the frame that ended the last of them.
+    fn next_answer(&mut self, _spent: &str, _end: &str) {}
 
     /// Each answer before the current one as it left, in APIs whose provider stores it.
     fn shown_answers(&self) -> Vec<String> {
@@ -226,5 +258,13 @@ pub(crate) trait Write: Debug + Send {
     fn give_up_answer(&mut self) {}
 
     /// Writes a whole body; `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String>;
+    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        if stray_is_denied(reading, orders.fates) && self.leaves_out(data, reading) {
+            return None;
+        }
+        self.whole_body(data, reading, orders)
+    }
+
+    /// The same for a body from which no call in an unexpected place has to be removed.
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String>;
 }

@@ -2,10 +2,57 @@
 
 use callgate_json::{Kind, Reader as Json, Span};
 
-use crate::json::{document, elements, members};
+use crate::json::{document, elements, member, members};
 
 /// Usage objects are two levels deep.
 const MAX_DEPTH: usize = 4;
+
+/// The usage of a turn of several answers, while one after the first is written.
+#[derive(Debug)]
+pub(crate) struct TurnUsage {
+    /// That of the answers before it.
+    spent: String,
+    /// What it has counted itself so far.
+    own: String,
+    /// It was cut off: the end of an earlier answer ends the turn.
+    is_given_up: bool,
+}
+
+impl TurnUsage {
+    /// The usage at the start of an answer.
+    pub(crate) fn after(spent: &str) -> Self {
+        Self { spent: spent.to_owned(), own: "{}".to_owned(), is_given_up: false }
+    }
+
+    pub(crate) fn give_up(&mut self) {
+        self.is_given_up = true;
+    }
+
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.is_given_up
+    }
+
+    pub(crate) fn own(&self) -> &str {
+        &self.own
+    }
+
+    /// The answer has counted this so far. An earlier one no longer counts.
+    pub(crate) fn note(&mut self, own: &str) {
+        if !self.is_given_up {
+            own.clone_into(&mut self.own);
+        }
+    }
+
+    /// The usage of all answers.
+    pub(crate) fn total(&self) -> String {
+        sum(&self.spent, &self.own)
+    }
+
+    /// The same at an end that counts `last`.
+    pub(crate) fn total_with(&self, last: &str) -> String {
+        if self.is_given_up { self.total() } else { sum(&self.spent, last) }
+    }
+}
 
 /// How two values of one key are combined.
 #[derive(Clone, Copy)]
@@ -14,6 +61,12 @@ enum Combine {
     Add,
     /// The later one counts, unless it is `null`.
     Overlay,
+}
+
+/// The usage object of a body, of a part of one, or of an event.
+pub(crate) fn usage_in(data: &str, object: Span) -> Option<(Span, &str)> {
+    let span = member(data, object, "usage")?;
+    Some((span, span.of(data))).filter(|(_, usage)| usage.starts_with('{'))
 }
 
 /// The usage of two answers together. What is not a count is taken from the later one.

@@ -91,8 +91,8 @@ impl Core {
         } else if let Some(agrees) = self.repeats(piece) {
             return agrees;
         }
-        let grows = self.api().name_may_grow();
-        let by_arguments = self.api().arguments_end_a_call();
+        let grows = self.api().facts().name_may_grow;
+        let by_arguments = self.api().facts().arguments_end_a_call;
         let Some(call) = self.call_mut(piece.slot) else { return false };
         let denied = matches!(call.state(), CallState::Denied(_));
         let grown_up = !matches!(call.state(), CallState::Naming);
@@ -202,12 +202,12 @@ impl Core {
 
     pub(super) fn open(&mut self, lane: Lane, kind: CallKind, piece: &Piece) {
         let first = self.calls.first_lane(lane);
-        let place = match self.api().counts_blocks() {
+        let place = match self.api().facts().counts_blocks {
             true => piece.slot.0 as usize,
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
         let is_behind =
-            lane != first && piece.carrier == Carrier::Listed && self.api().mixes_lanes();
+            lane != first && piece.carrier == Carrier::Listed && self.api().facts().mixes_lanes;
         let beside_a_stream = is_behind && self.a_call_streams();
         let position = if is_behind { LanePosition::Behind } else { LanePosition::Only };
         self.calls.push(CallSlot::new(lane, kind, piece, place, position));
@@ -445,7 +445,7 @@ impl Core {
 
     /// Whether the end of a call is still to come, and nothing of the call has left.
     fn lacks_its_end(&self, call: &CallSlot) -> bool {
-        !call.has_ended() && !call.streams() && !self.api().arguments_end_a_call()
+        !call.has_ended() && !call.streams() && !self.api().facts().arguments_end_a_call
     }
 
     /// The call is complete and may leave.

@@ -325,7 +325,7 @@ impl Core {
     /// in between leaves no client with a call that was never made. Empty if there are no such
     /// frames.
     fn group_ends(&self, frames: &[QueuedFrame]) -> Vec<usize> {
-        if self.api().blocks_continue() || !frames.iter().any(begins_call) {
+        if self.api().facts().blocks_continue || !frames.iter().any(begins_call) {
             return Vec::new();
         }
         let mut group_ends = vec![0; frames.len()];
@@ -356,7 +356,7 @@ impl Core {
         match call.state() {
             CallState::Allowed if !call.leaves_whole() => Unit::Call,
             // Some clients take an interrupted call for one without arguments.
-            CallState::Live if self.api().arguments_end_a_call() => Unit::Beginning,
+            CallState::Live if self.api().facts().arguments_end_a_call => Unit::Beginning,
             _ => Unit::Frame,
         }
     }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{
-    Carrier, Departure, Fate, Finish, FrameForm, Host, Lane, Orders, Part, Piece, Reading, Rest,
-    Slot, What,
+    Carrier, Departure, Fate, Finish, FrameForm, Host, Lane, Leaving, Orders, Part, Piece, Reading,
+    Rest, Slot, What,
 };
 use callgate_json::decode_into;
 use callgate_wire::Frame;
@@ -115,7 +115,8 @@ impl Core {
         match frame.data() {
             Some(_) if reading.form == FrameForm::LeaveOut => frame.leave_out(out.buffer()),
             Some(_) => {
-                self.writer.write(frame, data, reading, Orders { departure, fates }, out.buffer())
+                let orders = Orders { departure, fates };
+                self.writer.write(&Leaving { frame, data, reading, orders }, out.buffer());
             }
             None => frame.keep(out.buffer()),
         }
@@ -301,8 +302,8 @@ impl Core {
     fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
         self.announce(piece.slot);
         let explain = self.settings.on_deny != OnDeny::Silent;
-        let alone = self.api().notice_is_separate();
-        let may_follow_calls = self.api().text_follows_calls();
+        let alone = self.api().facts().notice_is_separate;
+        let may_follow_calls = self.api().facts().text_follows_calls;
         let state = self.lane(lane);
         state.removed += 1;
         if piece.carrier == Carrier::Stray {
@@ -387,7 +388,7 @@ impl Core {
     /// The turn as the client received it; `None` if one of its calls was too large to be
     /// recognised later.
     fn client_turn(&mut self, lane: Lane) -> Option<ClientTurn> {
-        let plan = self.api().plan_lane();
+        let plan = self.api().facts().plan_lane;
         let plan = plan.map(|plan| self.lane(plan).digest.finish().unwrap_or_default());
         let state = self.lane(lane);
         let (text, signatures) = (state.digest.finish(), state.signatures.clone());

@@ -203,7 +203,7 @@ impl Core {
 
     /// Whether the response has another turn besides this one.
     fn has_other_lanes(&self, parts: &[Part]) -> bool {
-        let plan = self.api().plan_lane();
+        let plan = self.api().facts().plan_lane;
         let mut lanes = self.lanes.all().into_iter().chain(parts.iter().map(|part| part.lane));
         lanes.any(|lane| lane != LANE && Some(lane) != plan)
     }
@@ -256,7 +256,7 @@ impl Core {
     /// Writes the deferred notices. `after` separates them from the text that follows.
     fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Draft) {
         let is_later = self.is_later_answer();
-        let is_separate = self.api().notice_is_separate();
+        let is_separate = self.api().facts().notice_is_separate;
         let Some(rounds) = &mut self.rounds else { return };
         let (deferred, notice) = (std::mem::take(&mut rounds.deferred), rounds.notice);
         let goes_on = is_later && !matches!(rounds.state, RoundState::Concluded);

@@ -103,7 +103,7 @@ impl Core {
     /// complete with this piece.
     fn add_fragment(&mut self, piece: &PieceFrame<'_>) -> bool {
         let limit = self.limits().arguments;
-        let by_arguments = self.api().arguments_end_a_call();
+        let by_arguments = self.api().facts().arguments_end_a_call;
         let Some(call) = self.call_mut(piece.slot) else { return true };
         let kept = call.assembly.kept();
         let complete = call.assembly.add_fragment(piece.raw, limit) == Added::Completes;

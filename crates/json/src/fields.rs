@@ -1,6 +1,6 @@
 //! Finds the few keys of an object that matter, and rejects ambiguous ones.
 
-use super::{Error, Problem, Text, equal_ignoring_case};
+use super::{Error, Members, Problem, Reader, Span, Text, equal_ignoring_case};
 
 /// The guarded keys of one object: those that change what a client does. Some clients keep the last
 /// of two equal keys, others the first, and Go programs ignore case. So an object is ambiguous if a
@@ -37,6 +37,13 @@ impl<const N: usize> Fields<N> {
     /// The same for keys in camel case that some clients also read in snake case.
     pub fn camel_or_snake(names: &'static [&'static str; N]) -> Self {
         Self { names, spelling: KeySpelling::CamelOrSnake, seen: 0 }
+    }
+
+    /// Enters the next value, which must be an object, with these keys guarded.
+    #[inline]
+    pub fn enter(self, reader: &mut Reader<'_>) -> Result<Object<N>, Error> {
+        let members = reader.object()?;
+        Ok(Object { fields: self, members, start: reader.position() - 1 })
     }
 
     /// The position of `key` among the guarded keys; `None` for any other key.
@@ -105,6 +112,51 @@ impl<const N: usize> Fields<N> {
             return Err(ambiguous(key));
         }
         self.mark(place, key).map(Some)
+    }
+}
+
+/// A position inside an object of which only the guarded keys matter: read one value after each key.
+#[derive(Debug)]
+pub struct Object<const N: usize> {
+    fields: Fields<N>,
+    members: Members,
+    start: usize,
+}
+
+impl<const N: usize> Object<N> {
+    /// The position of the next guarded key, or `None` after the closing brace. Skips the members
+    /// with other keys.
+    #[inline]
+    pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>, Error> {
+        while let Some((_, place)) = self.next_key(reader)? {
+            if place.is_some() {
+                return Ok(place);
+            }
+            reader.ignore()?;
+        }
+        Ok(None)
+    }
+
+    /// The next key, guarded or not, with its position among the guarded ones.
+    #[inline]
+    pub fn next_key<'a>(
+        &mut self,
+        reader: &mut Reader<'a>,
+    ) -> Result<Option<(Text<'a>, Option<usize>)>, Error> {
+        match self.members.next(reader)? {
+            Some(key) => Ok(Some((key, self.fields.find(&key)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a key that was found is spelled as only some clients read it.
+    pub fn is_snake(&self, place: usize, key: &Text<'_>) -> bool {
+        self.fields.is_snake(place, key)
+    }
+
+    /// The span of the object, once all of it was read.
+    pub fn span(&self, reader: &Reader<'_>) -> Span {
+        Span { start: self.start, end: reader.position() }
     }
 }
 

@@ -24,7 +24,7 @@ mod value;
 pub use case::equal_ignoring_case;
 pub use edit::{Edits, Member, document, elements, member, members};
 pub use escape::{decode_into, escape_into, has_escape, quote};
-pub use fields::Fields;
+pub use fields::{Fields, Object};
 pub use reader::{Elements, Kind, Members, Reader, Span, Text, string_end};
 pub use spelling::{each_spelling, printed};
 pub use value::Value;

@@ -201,6 +201,33 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads any value, and returns nothing of it.
+    #[inline]
+    pub fn ignore(&mut self) -> Result<(), Error> {
+        self.skip().map(|_| ())
+    }
+
+    /// Skips any value and returns its span and its type.
+    #[inline]
+    pub fn value(&mut self) -> Result<(Span, Kind), Error> {
+        let kind = self.kind()?;
+        Ok((self.skip()?, kind))
+    }
+
+    /// Reads an array, each element with `read`. Returns its span, and what was read.
+    #[inline]
+    pub fn list<T, E: From<Error>>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, E>,
+    ) -> Result<(Span, Vec<T>), E> {
+        let mut array = self.array()?;
+        let (start, mut list) = (self.position() - 1, Vec::new());
+        while array.next(self)? {
+            list.push(read(self)?);
+        }
+        Ok((Span { start, end: self.position() }, list))
+    }
+
     /// Expects the end of the document.
     pub fn end(&mut self) -> Result<(), Error> {
         match self.skip_space() {

@@ -94,7 +94,7 @@ impl Talk {
     fn gets_result(&self, turn: usize, result: &Value) -> bool {
         let is_denied = self.script.denied.get(turn).is_some_and(|denied| !denied.is_empty());
         let dialect = sdk::dialect_of(self.client);
-        let is_explained = MODES[self.mode] == "explain" && dialect.text_follows_calls();
+        let is_explained = MODES[self.mode] == "explain" && dialect.facts().text_follows_calls;
         !is_denied || !is_explained || result["text"].as_str().unwrap().contains("Record: ")
     }
 

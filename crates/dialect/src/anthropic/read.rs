@@ -1,14 +1,15 @@
 //! Reads frames of a Messages stream, and whole messages.
 
-use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text, Value};
 
 use super::EVENTS;
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, CallKind, Finish, FollowedBy, FrameForm, Host, Lane,
-    Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    ArgumentsPiece, BlockStep, CallKind, FollowedBy, Host, Lane, Piece, PieceRole, Reading, Slot,
+    Unreadable,
 };
 use crate::json::{
-    Edits, Fields, decode, document, elements, index, inside, is_done, member, text_or_null,
+    Edits, Fields, decode, document, elements, expect_object, index, inside, is_done, is_set,
+    member, text_or_null, whole, word_or_null,
 };
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -112,16 +113,12 @@ impl Read for Reader {
     /// Reads one event's data.
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
-            return Ok(Reading { order: Order::Stream, ..Reading::default() });
+            return Ok(Reading::in_stream());
         }
         if !data.trim_start().starts_with('{') {
             return match event {
                 // Clients stop at the name, whatever the data is.
-                Some(b"error") => Ok(Reading {
-                    order: Order::Stream,
-                    after: After::Failure,
-                    ..Reading::default()
-                }),
+                Some(b"error") => Ok(Reading::failure()),
                 _ => Err(Unreadable::Nothing),
             };
         }
@@ -139,12 +136,9 @@ impl Read for Reader {
             Some("message_delta") => message_delta(&frame, data),
             Some("message_stop") => message_end(None),
             Some("ping") => Reading::default(),
-            Some("error") => Reading {
-                order: Order::Stream,
-                // With another name, no client takes it for the end.
-                after: if event == Some(b"error") { After::Failure } else { After::More },
-                ..Reading::default()
-            },
+            Some("error") if event == Some(b"error") => Reading::failure(),
+            // With another name, no client takes it for the end.
+            Some("error") => Reading::in_stream(),
             // If the data has no type, some clients take it from the event's name.
             None if event.is_some_and(|name| EVENTS.iter().any(|e| e.as_bytes() == name)) => {
                 return Err(Unreadable::Ambiguous("an event whose data has no type"));
@@ -158,26 +152,21 @@ impl Read for Reader {
 
     /// Reads a whole message.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a message"));
-        }
-        let mut json = Json::new(data);
-        let message = read_message(&mut json)?;
-        json.end()?;
+        expect_object(data, Unreadable::Ambiguous("not a message"))?;
+        let message = whole(data, read_message)?;
         let is_error = message.is_error();
         if !is_error && !message.is_message() {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any = true;
-        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        let mut reading = Reading::in_stream();
         reading.model = message.model.map(|text| inside(&text));
         reading.tally = tally(message.usage, message.stop_reason, data);
         self.message_parts(&message, data, &mut reading)?;
         if !is_error {
             let at = message.stop_reason.map(|(span, _)| span).unwrap_or_default();
             let announces_calls = announces_calls(message.stop_reason);
-            let what = What::Finish(Finish { announces_calls });
-            reading.parts.push(Part { lane: LANE, at, what });
+            reading.finish(LANE, at, announces_calls);
         }
         Ok(reading)
     }
@@ -217,7 +206,7 @@ impl Read for Reader {
 
 impl Reader {
     fn message_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
-        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        let mut reading = Reading::in_lane(LANE);
         // A second start: some clients ignore it, some continue, some fail. Block numbers continue,
         // so that clients that read on read the same.
         let second = std::mem::replace(&mut self.in_message, true);
@@ -229,8 +218,7 @@ impl Reader {
         reading.tally = tally(message.usage, message.stop_reason, data);
         self.message_parts(message, data, &mut reading)?;
         if let Some((at, Some(reason))) = message.stop_reason {
-            let what = What::Finish(Finish { announces_calls: reason.is("tool_use") });
-            reading.parts.push(Part { lane: LANE, at, what });
+            reading.finish(LANE, at, reason.is("tool_use"));
         }
         Ok(reading)
     }
@@ -245,13 +233,8 @@ impl Reader {
         let mut calls = 0;
         for block in &message.blocks {
             let slot = self.started.take();
-            if let Some(text) = block.text.filter(|text| !text.is_empty()) {
-                reading.parts.push(Part { lane: LANE, at: inside(&text), what: What::Text });
-            }
-            if let Some(signature) = block.signature {
-                let at = inside(&signature);
-                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-            }
+            reading.add_text(LANE, block.text);
+            reading.add_signature(LANE, block.signature);
             if let Some(mut piece) = block.call(slot, data)? {
                 calls += 1;
                 if calls > self.max_open {
@@ -259,7 +242,7 @@ impl Reader {
                 }
                 piece.followed_by = FollowedBy::Nothing;
                 reading.takes(block.span, block.name);
-                reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
+                reading.add_call(LANE, block.span, piece);
             }
         }
         Ok(())
@@ -287,13 +270,10 @@ impl Reader {
         let mut reading = block_reading(slot, BlockStep::Open, frame);
         if let Some(piece) = call {
             reading.takes(head.span, head.name);
-            reading.parts.push(Part { lane: LANE, at: head.span, what: What::Piece(piece) });
+            reading.add_call(LANE, head.span, piece);
         } else {
             reading.text = head.text.filter(|text| !text.is_empty()).map(|text| inside(&text));
-            if let Some(signature) = head.signature.filter(|text| !text.is_empty()) {
-                let at = inside(&signature);
-                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-            }
+            reading.add_signature(LANE, head.signature.filter(|text| !text.is_empty()));
         }
         Ok(reading)
     }
@@ -324,7 +304,7 @@ impl Reader {
                     }
                     (false, None) => {}
                 }
-                reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+                reading.add_call(LANE, at, piece);
             }
             // Clients ignore arguments for a block that is not a call, but one client adds them to
             // the call that began last.
@@ -334,10 +314,7 @@ impl Reader {
             BlockKind::Other => {
                 reading.text =
                     frame.delta.text.filter(|text| !text.is_empty()).map(|text| inside(&text));
-                if let Some(signature) = frame.delta.signature {
-                    let at = inside(&signature);
-                    reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-                }
+                reading.add_signature(LANE, frame.delta.signature);
             }
         }
         Ok(reading)
@@ -346,17 +323,13 @@ impl Reader {
     fn block_stop(&mut self, frame: &Event<'_>) -> Reading {
         let Some(block) = self.resolve(frame) else {
             // There is nothing to stop. It means nothing to a client that had no such block.
-            return Reading {
-                form: FrameForm::LeaveOut,
-                order: Order::Lane(LANE),
-                ..Reading::default()
-            };
+            return Reading::left_out(LANE);
         };
         let (slot, kind) = (block.slot, block.kind);
         self.open.retain(|block| block.slot != slot);
         let mut reading = block_reading(slot, BlockStep::Close, frame);
         if kind == BlockKind::Call {
-            reading.parts.push(Part { lane: LANE, at: Span::default(), what: What::End(slot) });
+            reading.add_end(LANE, slot);
         }
         reading
     }
@@ -394,7 +367,7 @@ impl Reader {
         if !may_pass {
             return Err(Unreadable::Foreign);
         }
-        Ok(Reading { order: Order::Lane(LANE), ..Reading::default() })
+        Ok(Reading::in_lane(LANE))
     }
 }
 
@@ -470,12 +443,7 @@ fn is_empty_object(text: &str) -> bool {
 }
 
 fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
-    let index = frame.index.map(|(span, _)| span);
-    Reading {
-        order: Order::Lane(LANE),
-        block: Some(Block { slot, does, index, place: None }),
-        ..Reading::default()
-    }
+    Reading::of_block(LANE, slot, does, frame.index.map(|(span, _)| span))
 }
 
 /// Usage may come before the reason; only the reason ends the turn.
@@ -483,7 +451,7 @@ fn message_delta(frame: &Event<'_>, data: &str) -> Reading {
     let stop_reason = frame.delta.stop_reason;
     let reading = match stop_reason {
         Some((_, Some(_))) => message_end(stop_reason),
-        _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
+        _ => Reading::in_lane(LANE),
     };
     Reading { tally: tally(frame.usage, stop_reason, data), ..reading }
 }
@@ -510,10 +478,9 @@ const USAGE: [&str; 4] =
     ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
 
 fn message_end(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
-    let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+    let mut reading = Reading::in_lane(LANE);
     let at = stop_reason.map(|(span, _)| span).unwrap_or_default();
-    let what = What::Finish(Finish { announces_calls: announces_calls(stop_reason) });
-    reading.parts.push(Part { lane: LANE, at, what });
+    reading.finish(LANE, at, announces_calls(stop_reason));
     reading
 }
 
@@ -543,10 +510,9 @@ const EVENT: [&str; 5] = ["type", "index", "delta", "content_block", "message"];
 fn read_event(data: &str) -> Result<Event<'_>, Error> {
     let mut json = Json::new(data);
     let mut event = Event::default();
-    let mut fields = Fields::new(&EVENT);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&EVENT).enter(&mut json)?;
+    while let Some((key, place)) = object.next_key(&mut json)? {
+        match place {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
             Some(2) => event.delta = read_delta(&mut json)?,
@@ -574,62 +540,41 @@ fn read_delta<'a>(json: &mut Json<'a>) -> Result<Delta<'a>, Error> {
         json.skip()?;
         return Ok(delta);
     }
-    let mut fields = Fields::new(&DELTA);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => delta.kind = text_or_null(json)?,
-            Some(1) => delta.text = text_or_null(json)?,
-            Some(2) => delta.partial_json = text_or_null(json)?,
-            Some(3) => delta.stop_reason = Some(reason(json)?),
-            Some(4) => delta.signature = text_or_null(json)?,
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&DELTA).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => delta.kind = text_or_null(json)?,
+            1 => delta.text = text_or_null(json)?,
+            2 => delta.partial_json = text_or_null(json)?,
+            3 => delta.stop_reason = Some(word_or_null(json)?),
+            _ => delta.signature = text_or_null(json)?,
         }
     }
     Ok(delta)
-}
-
-/// A stop reason, or the span of a `null`.
-fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
-    match json.kind()? {
-        Kind::String => json.string().map(|text| (text.span(), Some(text))),
-        Kind::Null => json.skip().map(|span| (span, None)),
-        _ => Err(Error::new(Problem::WrongType, json.position())),
-    }
 }
 
 const BLOCK: [&str; 6] = ["type", "id", "name", "input", "text", "signature"];
 
 fn read_block<'a>(json: &mut Json<'a>) -> Result<BlockHead<'a>, Error> {
     let mut block = BlockHead::default();
-    json.kind()?;
-    let start = json.position();
     if json.kind()? != Kind::Object {
         block.span = json.skip()?;
         return Ok(block);
     }
-    let mut fields = Fields::new(&BLOCK);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => block.kind = text_or_null(json)?,
-            Some(1) => block.id = text_or_null(json)?,
-            Some(2) => block.name = text_or_null(json)?,
-            Some(3) => {
-                let kind = json.kind()?;
-                block.input = Some((json.skip()?, kind));
-            }
+    let mut object = Fields::new(&BLOCK).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => block.kind = text_or_null(json)?,
+            1 => block.id = text_or_null(json)?,
+            2 => block.name = text_or_null(json)?,
+            3 => block.input = Some(json.value()?),
             // A tool result may contain other things under these names.
-            Some(4) if json.kind()? == Kind::String => block.text = Some(json.string()?),
-            Some(5) if json.kind()? == Kind::String => block.signature = Some(json.string()?),
-            _ => {
-                json.skip()?;
-            }
+            4 if json.kind()? == Kind::String => block.text = Some(json.string()?),
+            5 if json.kind()? == Kind::String => block.signature = Some(json.string()?),
+            _ => json.ignore()?,
         }
     }
-    block.span = Span { start, end: json.position() };
+    block.span = object.span(json);
     Ok(block)
 }
 
@@ -638,25 +583,17 @@ const MESSAGE: [&str; 5] = ["content", "stop_reason", "model", "type", "error"];
 /// A message or an error.
 fn read_message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
-    let mut fields = Fields::new(&MESSAGE);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&MESSAGE).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
+        match place {
             Some(0) if json.kind()? == Kind::Array => {
-                let start = json.position();
-                let mut blocks = json.array()?;
-                while blocks.next(json)? {
-                    message.blocks.push(read_block(json)?);
-                }
-                message.content = Some(Span { start, end: json.position() });
+                let (span, list) = json.list(read_block)?;
+                (message.content, message.blocks) = (Some(span), list);
             }
-            Some(1) => message.stop_reason = Some(reason(json)?),
+            Some(1) => message.stop_reason = Some(word_or_null(json)?),
             Some(2) => message.model = text_or_null(json)?,
             Some(3) => message.kind = text_or_null(json)?,
-            Some(4) => {
-                message.has_error = json.kind()? != Kind::Null;
-                json.skip()?;
-            }
+            Some(4) => message.has_error = is_set(json)?,
             _ => {
                 let value = json.skip()?;
                 if key.is("usage") {

@@ -3,18 +3,15 @@
 //! A call replaces its notice, or goes to its old position among the blocks if there is no notice.
 //! Its result is inserted at the start of the user message that follows.
 
-mod unmerge;
-
 use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
-use unmerge::unmerge;
-
-use crate::json::{Edits, Fields, member};
+use super::continued::is_thinking;
+use crate::json::{Edits, Fields, document, elements, prepend_to, text_or_skip};
 use crate::object::{Raw, object};
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    CallPlaces, ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall,
-    RemovedTurn, SentCall, meaning, put_back_blocks, text_or_skip, whole_object,
+    CallPlaces, ClientMessage, Decoded, Placed, PlacedBlock, Plan, RemovedCall, SentCall, meaning,
+    put_back_blocks,
 };
 
 /// A message of the conversation.
@@ -50,20 +47,14 @@ struct Block<'a> {
 impl<'a> BlockMessage<'a> for Message<'a> {
     fn read(reader: &mut Json<'a>) -> Result<Self, Error> {
         let mut message = Self::default();
-        let mut fields = Fields::new(&["role", "content"]);
-        reader.kind()?;
-        let start = reader.position();
-        let mut object = reader.object()?;
-        while let Some(key) = object.next(reader)? {
-            match fields.find(&key)? {
-                Some(0) => message.role = text_or_skip(reader)?,
-                Some(_) => message.content = read_content(reader)?,
-                None => {
-                    reader.skip()?;
-                }
+        let mut object = Fields::new(&["role", "content"]).enter(reader)?;
+        while let Some(place) = object.next(reader)? {
+            match place {
+                0 => message.role = text_or_skip(reader)?,
+                _ => message.content = read_content(reader)?,
             }
         }
-        message.span = Span { start, end: reader.position() };
+        message.span = object.span(reader);
         Ok(message)
     }
 
@@ -134,7 +125,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
                 let before: String = before.iter().map(|call| format!("{call},")).collect();
                 let behind: String = behind.iter().map(|call| format!(",{call}")).collect();
                 edits.insert(text.span().start, format!("[{before}{{\"type\":\"text\",\"text\":"));
-                places.cut_notices(seen, edits);
+                places.cut_notices(edits);
                 edits.insert(text.span().end, format!("}}{behind}]"));
             }
             Content::Blocks(span, blocks) => {
@@ -145,20 +136,29 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         Placed::Yes
     }
 
-    fn unmerge(
-        &self,
-        request: &str,
-        seen: &ClientMessage<'_>,
-        turn: &RemovedTurn,
-        merged: &MergedTurn,
-    ) -> String {
-        unmerge(request, self, seen, turn, merged)
+    fn is_thinking(content: &str, block: Span) -> bool {
+        is_thinking(content, block)
+    }
+
+    /// A `cache_control` moves to the last block, unless that is thinking, which cannot have one.
+    fn with_cache(&self, request: &str, content: String) -> String {
+        let Content::Blocks(_, blocks) = &self.content else { return content };
+        let cache = blocks.iter().rev().find_map(|block| block.cache_control);
+        let last = elements(&content, document(&content)).last().copied();
+        match (last, cache) {
+            (Some(last), Some(cache)) if !is_thinking(&content, last) => {
+                let mut edits = Edits::default();
+                edits.insert(last.end - 1, format!(",\"cache_control\":{}", cache.of(request)));
+                edits.apply(&content)
+            }
+            _ => content,
+        }
     }
 
     /// If a call came from code that still runs, the message may contain only results, so the
     /// user's text goes inside the last one.
     fn add_results(&self, request: &str, calls: &[&RemovedCall], edits: &mut Edits) {
-        let host = calls.iter().rposition(|call| is_programmatic(&call.original));
+        let host = calls.iter().rposition(|call| call.is_programmatic());
         let results = |said: &[&str]| -> String {
             let result = |(number, call): (usize, &&RemovedCall)| {
                 error_result(call, if host == Some(number) { said } else { &[] })
@@ -189,8 +189,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
                     .filter(|b| moves(b))
                     .map(|block| block.span.of(request))
                     .collect();
-                let comma = if moved.len() < blocks.len() { "," } else { "" };
-                edits.insert(span.start + 1, format!("{}{comma}", results(&moved)));
+                prepend_to(edits, *span, moved.len() < blocks.len(), &results(&moved));
                 let spans: Vec<Span> = blocks.iter().map(|block| block.span).collect();
                 edits.remove(&spans, |place| blocks.get(place).is_some_and(moves));
             }
@@ -218,15 +217,7 @@ impl Block<'_> {
 fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
     match reader.kind()? {
         Kind::String => reader.string().map(Content::Text),
-        Kind::Array => {
-            let start = reader.position();
-            let mut blocks = Vec::new();
-            let mut array = reader.array()?;
-            while array.next(reader)? {
-                blocks.push(read_block(reader)?);
-            }
-            Ok(Content::Blocks(Span { start, end: reader.position() }, blocks))
-        }
+        Kind::Array => reader.list(read_block).map(|(span, blocks)| Content::Blocks(span, blocks)),
         _ => reader.skip().map(|_| Content::Missing),
     }
 }
@@ -240,25 +231,20 @@ fn read_block<'a>(reader: &mut Json<'a>) -> Result<Block<'a>, Error> {
         block.span = reader.skip()?;
         return Ok(block);
     }
-    let start = reader.position();
-    let mut fields = Fields::new(&BLOCK);
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(reader)? {
-        match fields.find(&key)? {
-            Some(0) => block.kind = text_or_skip(reader)?,
-            Some(1) => block.text = text_or_skip(reader)?,
-            Some(2) => block.id = text_or_skip(reader)?,
-            Some(3) => block.signature = text_or_skip(reader)?,
-            Some(4) => block.tool_use_id = text_or_skip(reader)?,
-            Some(5) => block.name = text_or_skip(reader)?,
-            Some(6) => block.input = Some(reader.skip()?),
-            Some(_) => block.cache_control = Some(reader.skip()?),
-            None => {
-                reader.skip()?;
-            }
+    let mut object = Fields::new(&BLOCK).enter(reader)?;
+    while let Some(place) = object.next(reader)? {
+        match place {
+            0 => block.kind = text_or_skip(reader)?,
+            1 => block.text = text_or_skip(reader)?,
+            2 => block.id = text_or_skip(reader)?,
+            3 => block.signature = text_or_skip(reader)?,
+            4 => block.tool_use_id = text_or_skip(reader)?,
+            5 => block.name = text_or_skip(reader)?,
+            6 => block.input = Some(reader.skip()?),
+            _ => block.cache_control = Some(reader.skip()?),
         }
     }
-    block.span = Span { start, end: reader.position() };
+    block.span = object.span(reader);
     Ok(block)
 }
 
@@ -271,14 +257,6 @@ pub(super) fn error_result(call: &RemovedCall, said: &[&str]) -> String {
     object! {
         "type": "tool_result", "tool_use_id": &call.id, "is_error": true, "content": Raw(&content),
     }
-}
-
-/// Whether code that the provider runs made the call, and waits for its result.
-pub(super) fn is_programmatic(original: &str) -> bool {
-    let caller = whole_object(original).and_then(|call| member(original, call, "caller"));
-    let kind = caller.and_then(|caller| member(original, caller, "type"));
-    let kind = kind.and_then(|kind| Json::at(original, kind).string().ok());
-    kind.is_some_and(|kind| !kind.is("direct"))
 }
 
 /// The blocks of a user message that a result may contain as well.

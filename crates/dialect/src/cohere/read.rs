@@ -5,10 +5,10 @@ use callgate_json::{Kind, Span, Text};
 use super::view::{Document, Entry, Message, Turn, view};
 use super::{EVENTS, LANE, PLAN};
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, Finish, FollowedBy, Lane, Order,
-    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, BlockStep, CallKind, Carrier, FollowedBy, Lane, Piece, PieceRole,
+    Reading, Slot, Unreadable,
 };
-use crate::json::{decode, document, inside, is_done};
+use crate::json::{decode, document, expect_object, inside, is_done};
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -62,11 +62,9 @@ impl Read for Reader {
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
             self.has_read_any = true;
-            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
+            return Ok(Reading::done());
         }
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let frame = view(data)?;
         let kind = decode(frame.kind)?;
         let kind = kind.as_deref();
@@ -85,7 +83,7 @@ impl Read for Reader {
             Some("tool-call-delta") => self.call_delta(&frame, data)?,
             Some("tool-call-end") => self.call_end(&frame)?,
             Some("message-end") => message_end(&frame.delta, data),
-            Some(_) => in_order(),
+            Some(_) => Reading::in_lane(LANE),
             None => self.unknown(kind, &frame, data)?,
         };
         self.has_read_any = true;
@@ -100,11 +98,9 @@ impl Read for Reader {
     }
 
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a message"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a message"))?;
         let body = view(data)?;
-        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        let mut reading = Reading::in_stream();
         let is_message = |message: &Message<'_>| {
             message.role.is_some_and(|role| role.is("assistant"))
                 && (message.content.is_some() || message.calls.is_some() || message.plan.is_some())
@@ -115,8 +111,7 @@ impl Read for Reader {
                 reading.tally = tally(&body.own, data);
                 let (at, reason) = body.own.finish.unwrap_or_default();
                 let announces_calls = announces_calls(reason);
-                let what = What::Finish(Finish { announces_calls });
-                reading.parts.push(Part { lane: LANE, at, what });
+                reading.finish(LANE, at, announces_calls);
             }
             None if body.own.is_text || body.own.has_error => {}
             _ => return Err(Unreadable::Foreign),
@@ -134,7 +129,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        Ok(self.take_slot())
+        Ok(self.next.take())
     }
 
     /// The texts of a body, and the quoted texts of citations.
@@ -160,18 +155,16 @@ impl Reader {
         }
         let texts = message.plan.iter().map(|plan| (PLAN, plan));
         for (lane, text) in texts.chain(message.texts.iter().map(|text| (LANE, text))) {
-            if !text.is_empty() {
-                reading.parts.push(Part { lane, at: inside(text), what: What::Text });
-            }
+            reading.add_text(lane, Some(*text));
         }
         if message.entries.len() > self.max_open {
             return Err(Unreadable::TooManyCalls);
         }
         for entry in &message.entries {
-            let mut piece = begin(self.take_slot(), entry, data)?;
+            let mut piece = begin(self.next.take(), entry, data)?;
             piece.followed_by = FollowedBy::Nothing;
             reading.takes(entry.span, entry.name);
-            reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+            reading.add_call(LANE, entry.span, piece);
         }
         Ok(())
     }
@@ -185,7 +178,7 @@ impl Reader {
     fn content_delta(&mut self, frame: &Document<'_>) -> Reading {
         match self.resolve(frame, OpenKind::Content) {
             Some(open) => of_block(open.slot, BlockStep::Add, frame),
-            None => in_order(),
+            None => Reading::in_lane(LANE),
         }
     }
 
@@ -195,7 +188,7 @@ impl Reader {
                 self.open.retain(|open| open.slot != slot);
                 of_block(slot, BlockStep::Close, frame)
             }
-            None => in_order(),
+            None => Reading::in_lane(LANE),
         }
     }
 
@@ -210,7 +203,7 @@ impl Reader {
         }
         let mut reading = of_block(slot, BlockStep::Open, frame);
         reading.takes(entry.span, entry.name);
-        reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+        reading.add_call(LANE, entry.span, piece);
         Ok(reading)
     }
 
@@ -239,7 +232,7 @@ impl Reader {
         reading.skipped_by_some_clients =
             entry.arguments.is_some_and(|(_, kind)| !matches!(kind, Kind::String | Kind::Null));
         reading.takes(entry.span, entry.name);
-        reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+        reading.add_call(LANE, entry.span, piece);
         Ok(reading)
     }
 
@@ -249,7 +242,7 @@ impl Reader {
         };
         self.open.retain(|open| open.slot != slot);
         let mut reading = of_block(slot, BlockStep::Close, frame);
-        reading.parts.push(Part { lane: LANE, at: Span::default(), what: What::End(slot) });
+        reading.add_end(LANE, slot);
         Ok(reading)
     }
 
@@ -262,7 +255,7 @@ impl Reader {
         if self.open.len() >= self.max_open {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.take_slot();
+        let slot = self.next.take();
         let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot.0));
         // An earlier content with the same index can no longer be addressed. A call still needs its
         // end.
@@ -296,16 +289,12 @@ impl Reader {
         let is_error =
             kind.is_none_or(|kind| kind == "error") && (frame.own.is_text || frame.own.has_error);
         if is_error {
-            return Ok(Reading {
-                order: Order::Stream,
-                after: After::Failure,
-                ..Reading::default()
-            });
+            return Ok(Reading::failure());
         }
         let holds_entry = frame.messages().any(|message| !message.entries.is_empty());
         let may_pass = kind.is_some_and(may_be_event)
             || (self.has_read_any && !holds_entry && !stray::holds_call(data)?);
-        if may_pass { Ok(in_order()) } else { Err(Unreadable::Foreign) }
+        if may_pass { Ok(Reading::in_lane(LANE)) } else { Err(Unreadable::Foreign) }
     }
 
     /// Calls in unexpected places: each is judged, and leaves or stays with its frame. Only some
@@ -335,15 +324,11 @@ impl Reader {
         if entry.name.is_none_or(|name| name.is_empty()) {
             return Err(Unreadable::Ambiguous("a piece of a call in a place for something else"));
         }
-        let mut piece = begin(self.take_slot(), entry, data)?;
+        let mut piece = begin(self.next.take(), entry, data)?;
         (piece.followed_by, piece.carrier) = (FollowedBy::Nothing, Carrier::Stray);
         reading.takes(entry.span, entry.name);
-        reading.parts.push(Part { lane: LANE, at: document(data), what: What::Piece(piece) });
+        reading.add_call(LANE, document(data), piece);
         Ok(())
-    }
-
-    fn take_slot(&mut self) -> Slot {
-        self.next.take()
     }
 }
 
@@ -363,13 +348,8 @@ fn begin(slot: Slot, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable>
 /// The arguments of an entry: a piece of text, or, from some servers, the object itself.
 fn arguments(entry: &Entry<'_>, data: &str) -> ArgumentsPiece {
     match entry.arguments {
-        None | Some((_, Kind::Null)) => ArgumentsPiece::None,
-        _ if is_null(entry, data) => ArgumentsPiece::None,
-        Some((span, Kind::String)) => {
-            let inside = Span { start: span.start + 1, end: span.end - 1 };
-            ArgumentsPiece::Fragment(inside.of(data).to_owned())
-        }
-        Some((span, _)) => ArgumentsPiece::Whole(span.of(data).to_owned()),
+        Some(value) if !is_null(entry, data) => ArgumentsPiece::of_value(value, data),
+        _ => ArgumentsPiece::None,
     }
 }
 
@@ -378,13 +358,8 @@ fn is_null(entry: &Entry<'_>, data: &str) -> bool {
     matches!(entry.arguments, Some((span, Kind::String)) if span.of(data) == "\"null\"")
 }
 
-fn in_order() -> Reading {
-    Reading { order: Order::Lane(LANE), ..Reading::default() }
-}
-
 fn of_block(slot: Slot, does: BlockStep, frame: &Document<'_>) -> Reading {
-    let index = frame.index.map(|(span, _)| span);
-    Reading { block: Some(Block { slot, does, index, place: None }), ..in_order() }
+    Reading::of_block(LANE, slot, does, frame.index.map(|(span, _)| span))
 }
 
 /// The text that an event adds: to the answer, or to the plan.
@@ -400,7 +375,7 @@ fn text(frame: &Document<'_>) -> (Option<Span>, Lane) {
 /// If an error ends the message, unfinished calls stay unfinished; any other reason ends it
 /// regularly.
 fn message_end(end: &Turn<'_>, data: &str) -> Reading {
-    let mut reading = in_order();
+    let mut reading = Reading::in_lane(LANE);
     reading.tally = tally(end, data);
     let (at, reason) = end.finish.unwrap_or_default();
     if end.has_error || reason.is_some_and(|reason| reason.is("ERROR")) {
@@ -409,7 +384,7 @@ fn message_end(end: &Turn<'_>, data: &str) -> Reading {
         for (lane, at, announces_calls) in
             [(LANE, at, announces_calls(reason)), (PLAN, Span::default(), false)]
         {
-            reading.parts.push(Part { lane, at, what: What::Finish(Finish { announces_calls }) });
+            reading.finish(lane, at, announces_calls);
         }
     }
     reading

@@ -5,7 +5,7 @@
 
 use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
-use crate::json::{Fields, index, text_or_null};
+use crate::json::{Fields, index, is_set, text_or_null, word_or_null};
 
 /// An event's data, or a whole body.
 #[derive(Default)]
@@ -83,20 +83,17 @@ const TOP: [&str; 7] = ["type", "index", "delta", "message", "finish_reason", "u
 pub(super) fn view(data: &str) -> Result<Document<'_>, Error> {
     let mut json = Json::new(data);
     let mut document = Document::default();
-    let mut fields = Fields::new(&TOP);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match fields.find(&key)? {
-            Some(0) => document.kind = text_or_null(&mut json)?,
-            Some(1) => document.index = Some(index(&mut json, data)?),
-            Some(2) if json.kind()? == Kind::Object => document.delta = turn(&mut json)?,
-            Some(3) => document.own.message(&mut json)?,
-            Some(4) => document.own.finish = Some(reason(&mut json)?),
-            Some(5) => document.own.usage = Some(json.skip()?),
-            Some(6) => document.own.error(&mut json)?,
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&TOP).enter(&mut json)?;
+    while let Some(place) = object.next(&mut json)? {
+        match place {
+            0 => document.kind = text_or_null(&mut json)?,
+            1 => document.index = Some(index(&mut json, data)?),
+            2 if json.kind()? == Kind::Object => document.delta = turn(&mut json)?,
+            3 => document.own.message(&mut json)?,
+            4 => document.own.finish = Some(word_or_null(&mut json)?),
+            5 => document.own.usage = Some(json.skip()?),
+            6 => document.own.has_error = is_set(&mut json)?,
+            _ => json.ignore()?,
         }
     }
     json.end()?;
@@ -107,17 +104,13 @@ const TURN: [&str; 4] = ["message", "finish_reason", "usage", "error"];
 
 fn turn<'a>(json: &mut Json<'a>) -> Result<Turn<'a>, Error> {
     let mut turn = Turn::default();
-    let mut fields = Fields::new(&TURN);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => turn.message(json)?,
-            Some(1) => turn.finish = Some(reason(json)?),
-            Some(2) => turn.usage = Some(json.skip()?),
-            Some(3) => turn.error(json)?,
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&TURN).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => turn.message(json)?,
+            1 => turn.finish = Some(word_or_null(json)?),
+            2 => turn.usage = Some(json.skip()?),
+            _ => turn.has_error = is_set(json)?,
         }
     }
     Ok(turn)
@@ -134,34 +127,18 @@ impl<'a> Turn<'a> {
         }
         Ok(())
     }
-
-    fn error(&mut self, json: &mut Json<'a>) -> Result<(), Error> {
-        self.has_error = json.kind()? != Kind::Null;
-        json.skip()?;
-        Ok(())
-    }
-}
-
-/// The finish reason, or the span of a `null`.
-fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
-    match json.kind()? {
-        Kind::Null => json.skip().map(|span| (span, None)),
-        _ => json.string().map(|text| (text.span(), Some(text))),
-    }
 }
 
 const MESSAGE: [&str; 5] = ["role", "tool_plan", "content", "tool_calls", "citations"];
 
 fn message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
-    let start = json.position();
-    let mut fields = Fields::new(&MESSAGE);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => message.role = text_or_null(json)?,
-            Some(1) => message.plan = text_or_null(json)?,
-            Some(2) => {
+    let mut object = Fields::new(&MESSAGE).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => message.role = text_or_null(json)?,
+            1 => message.plan = text_or_null(json)?,
+            2 => {
                 let (texts, has_contents) = (&mut message.texts, &mut message.has_contents);
                 message.content = Some(one_or_many(json, |json| {
                     *has_contents = true;
@@ -169,23 +146,20 @@ fn message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
                     Ok(())
                 })?);
             }
-            Some(3) => {
+            3 => {
                 let entries = &mut message.entries;
                 message.calls = Some(one_or_many(json, |json| {
                     entries.push(entry(json)?);
                     Ok(())
                 })?);
             }
-            Some(4) => {
+            _ => {
                 let (quoted, content) = (&mut message.quoted, &mut message.content_index);
                 one_or_many(json, |json| citation(json, quoted, content))?;
             }
-            _ => {
-                json.skip()?;
-            }
         }
     }
-    message.span = Span { start, end: json.position() };
+    message.span = object.span(json);
     Ok(message)
 }
 
@@ -203,9 +177,7 @@ fn one_or_many<'a>(
                 each(json)?;
             }
         }
-        Kind::Null => {
-            json.skip()?;
-        }
+        Kind::Null => json.ignore()?,
         _ => each(json)?,
     }
     Ok((Span { start, end: json.position() }, kind))
@@ -219,15 +191,9 @@ fn content<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
         _ => return json.skip().map(|_| None),
     }
     let mut text = None;
-    let mut fields = Fields::new(&["text"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(_) => text = text_or_null(json)?,
-            None => {
-                json.skip()?;
-            }
-        }
+    let mut object = Fields::new(&["text"]).enter(json)?;
+    while object.next(json)?.is_some() {
+        text = text_or_null(json)?;
     }
     Ok(text)
 }
@@ -263,36 +229,25 @@ fn entry<'a>(json: &mut Json<'a>) -> Result<Entry<'a>, Error> {
     if json.kind()? != Kind::Object {
         return Err(Error::new(Problem::WrongType, json.position()));
     }
-    let start = json.position();
-    let mut fields = Fields::new(&ENTRY);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => entry.id = text_or_null(json)?,
-            Some(2) if json.kind()? == Kind::Object => function(json, &mut entry)?,
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&ENTRY).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => entry.id = text_or_null(json)?,
+            2 if json.kind()? == Kind::Object => function(json, &mut entry)?,
+            _ => json.ignore()?,
         }
     }
-    entry.span = Span { start, end: json.position() };
+    entry.span = object.span(json);
     Ok(entry)
 }
 
 fn function<'a>(json: &mut Json<'a>, entry: &mut Entry<'a>) -> Result<(), Error> {
     entry.is_function = true;
-    let mut fields = Fields::new(&["name", "arguments"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => entry.name = text_or_null(json)?,
-            Some(_) => {
-                let kind = json.kind()?;
-                entry.arguments = Some((json.skip()?, kind));
-            }
-            None => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&["name", "arguments"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => entry.name = text_or_null(json)?,
+            _ => entry.arguments = Some(json.value()?),
         }
     }
     Ok(())

@@ -1,251 +1,159 @@
 //! Writes a Cohere stream or body: the same bytes, renumbered, or replaced.
 
 use callgate_json::{Kind, Span, quote};
-use callgate_wire::Frame;
 
 use super::PLAN;
-use super::continued::usage_of;
 use super::view::{Message, view};
-use crate::blocks::{OpenBlocks, Progress, call_of, is_number};
-use crate::departure::Orders;
-use crate::event::{Block, BlockStep, Canonical, Fate, Finish, Reading, Slot, What};
-use crate::json::{Edits, document, elements, member, members, string_member};
-use crate::leave::{finish_body, leave};
+use crate::block_writer::{BlockApi, NamedEvent};
+use crate::blocks::is_number;
+use crate::departure::Leaving;
+use crate::event::{Block, Canonical, Fate, Finish, Part, Reading, What};
+use crate::json::{
+    Edits, Member, append_to, at_path, document, elements, list_of, member, prepend_to,
+    remove_members, string_member,
+};
 use crate::object::object;
-use crate::spec::Write;
-use crate::usage::sum;
+use crate::usage::{TurnUsage, usage_in};
 
-/// Writes the events of one response.
+/// The calls and contents of a message. In an answer after the first one, the start has no place in
+/// the message, the plan follows that of the answers before it, and the end counts the tokens of
+/// all.
 #[derive(Debug, Default)]
-pub(super) struct Writer {
+pub(super) struct Blocks {
     /// How many calls have left.
     calls: u64,
     /// How many contents have left.
     contents: u64,
-    open: OpenBlocks,
     /// The content that began last: its original index, and the index that it left with.
     last_content: Option<(u64, u64)>,
     /// Whether a part of the plan has left.
     plan: bool,
-    /// Set once the turn continues with another answer.
-    later: Option<Box<LaterAnswer>>,
-}
-
-/// An answer after the first one. Its start has no place in the message, its plan follows that of
-/// the answers before it, and its end counts the tokens of all.
-#[derive(Debug)]
-struct LaterAnswer {
-    /// The usage of the answers before it.
-    spent: String,
-    progress: Progress,
-    /// Whether its plan must be separated from the one before it.
+    /// Whether the plan must be separated from that of the answer before.
     needs_gap: bool,
 }
 
-impl Write for Writer {
-    fn is_out(&self, slot: Slot) -> bool {
-        self.open.is_out(slot)
+impl BlockApi for Blocks {
+    const ORDINARY_END: &'static str = "\"COMPLETE\"";
+    /// The API has no finish reason for a filter.
+    const FILTERED_END: &'static [(Option<&'static str>, &'static str)] = &[
+        (Some("message-end"), "{\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"ERROR\"}}"),
+        (None, "[DONE]"),
+    ];
+    /// Not ended, so that no client runs it.
+    const ENDS_STOPPED_CALL: bool = false;
+
+    fn claim(&mut self, block: &Block, is_call: bool, data: &str) -> u64 {
+        if is_call {
+            self.calls += 1;
+            return self.calls - 1;
+        }
+        let number = self.claim_text(None);
+        let came = block.index.and_then(|index| index.of(data).parse::<u32>().ok());
+        self.last_content = Some((came.map_or(number, u64::from), number));
+        number
     }
 
-    fn open_call(&self) -> Option<Slot> {
-        self.open.call()
+    fn claim_text(&mut self, _: Option<(&Block, &str)>) -> u64 {
+        self.contents += 1;
+        self.contents - 1
     }
 
-    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
-        let Some(block) = reading.block else {
-            let is_first = self.later.is_none() && (self.plan || reading.text_lane != PLAN);
-            return is_first && self.last_content.is_none_or(|(came, left)| came == left);
+    fn is_left_out(&mut self, leaving: &Leaving<'_>, _: &mut TurnUsage) -> bool {
+        let Leaving { data, reading, .. } = *leaving;
+        reading.block.is_none() && is_start(data)
+    }
+
+    fn leaves_as_it_came(&self, reading: &Reading) -> bool {
+        let is_first = self.plan || reading.text_lane != PLAN;
+        is_first && self.last_content.is_none_or(|(came, left)| came == left)
+    }
+
+    fn next_answer(&mut self) {
+        (self.needs_gap, self.last_content) = (self.plan, None);
+    }
+
+    fn text_events(&self, number: u64, text: &str) -> Vec<NamedEvent> {
+        let start = object! {
+            "type": "content-start", "index": number,
+            "delta": { "message": { "content": { "type": "text", "text": "" } } },
         };
-        self.open.has_index_of(&block, data)
+        let delta = object! {
+            "type": "content-delta", "index": number,
+            "delta": { "message": { "content": { "text": text } } },
+        };
+        vec![(Some("content-start"), start), (Some("content-delta"), delta)]
     }
 
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
+    fn end_event(&self, number: u64, is_call: bool) -> NamedEvent {
+        let kind = if is_call { "tool-call-end" } else { "content-end" };
+        (Some(kind), object! { "type": kind, "index": number })
+    }
+
+    /// Writes the name into the start of a call that leaves whole, and no arguments yet.
+    fn complete(
+        &self,
         data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
-        if reading.block.is_some() {
-            return self.write_block(frame, data, reading, orders, out);
-        }
-        if self.later.is_some() && is_start(data) {
-            return frame.leave_out(out);
-        }
-        let mut edits = Edits::default();
-        if reading.text_lane == PLAN {
-            self.separate_plan(data, &mut edits);
-        }
-        self.count_all(data, &mut edits);
-        for (part, fate) in reading.parts.iter().zip(fates) {
-            let What::Finish(finish) = part.what else { continue };
-            self.close_call(frame, out);
-            if let Fate::Ordinary(text) = fate {
-                if let Some(text) = text {
-                    self.write_text(frame, text, out);
-                }
-                if finish.announces_calls {
-                    edits.replace(part.at, "\"COMPLETE\"");
-                }
+        _: &Part,
+        (number, whole): (u64, &Canonical),
+        edits: &mut Edits,
+    ) -> Option<NamedEvent> {
+        if let Ok(frame) = view(data)
+            && let Some(start) = frame.call()
+        {
+            if start.name.is_none_or(|name| !name.is(&whole.name)) {
+                // The name came later.
+                edits.replace(start.span, entry(whole, ""));
+            } else if let Some((at, _)) = start.arguments.filter(|(at, _)| at.of(data) != "\"\"") {
+                edits.replace(at, "\"\"");
             }
         }
-        self.point_citation(data, &mut edits);
-        leave(frame, data, reading, departure, edits, out);
-    }
-
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
-        let Orders { departure, fates } = orders;
-        let mut edits = Edits::default();
-        if let Some(message) = view(data).ok()?.own.message {
-            edit_message(data, &message, reading, fates, &mut edits);
-        }
-        Some(finish_body(data, departure, edits))
-    }
-
-    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        self.write_text(frame, text, out);
-    }
-
-    fn next_answer(&mut self, spent: &str) {
-        let (spent, progress, needs_gap) = (spent.to_owned(), Progress::Reading, self.plan);
-        self.later = Some(Box::new(LaterAnswer { spent, progress, needs_gap }));
-        (self.open, self.last_content) = (OpenBlocks::default(), None);
-    }
-
-    fn give_up_answer(&mut self) {
-        if let Some(later) = &mut self.later {
-            later.progress = Progress::GivenUp;
-        }
-    }
-
-    /// Ends the message with an error: the API has no finish reason for a filter. An open call is
-    /// not ended, so that no client runs it.
-    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        self.close_blocks(frame, out);
-        self.open = OpenBlocks::default();
-        self.write_text(frame, text, out);
-        let end = "{\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"ERROR\"}}";
-        frame.another(Some("message-end"), end, out);
-        frame.another(None, "[DONE]", out);
-    }
-
-    /// Ends the open call, for clients that run nothing without its end.
-    fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let Some(number) = self.open.end_call() else { return };
-        let end = object! { "type": "tool-call-end", "index": number };
-        frame.another(Some("tool-call-end"), &end, out);
-    }
-
-    fn has_open_block(&self) -> bool {
-        self.open.has_others()
-    }
-
-    fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        for number in self.open.end_others() {
-            end_content(frame, number, out);
-        }
-    }
-}
-
-fn end_content(frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
-    let end = object! { "type": "content-end", "index": number };
-    frame.another(Some("content-end"), &end, out);
-}
-
-impl Writer {
-    /// Writes a frame of a call or of a content.
-    fn write_block(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
-        let Some(block) = reading.block else { return };
-        let call = call_of(reading);
-        let fate = call.and_then(|place| fates.get(place));
-        match fate {
-            Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
-            Some(Fate::Drop) => return frame.leave_out(out),
-            _ => {}
-        }
-        let Some(number) = self.number(&block, call.is_some()) else { return };
-        let mut edits = Edits::default();
-        match block.index {
-            Some(index) if is_number(index.of(data), number) => {}
-            Some(index) => edits.replace(index, number.to_string()),
-            None => edits.insert(document(data).start + 1, format!("\"index\":{number},")),
-        }
-        if block.does == BlockStep::Open && call.is_none() {
-            let came = block.index.and_then(|index| index.of(data).parse::<u32>().ok());
-            self.last_content = Some((came.map_or(number, u64::from), number));
-        }
-        let Some(Fate::Whole(whole)) = fate else {
-            return leave(frame, data, reading, departure, edits, out);
-        };
-        edit_start(data, whole, &mut edits);
-        leave(frame, data, reading, departure, edits, out);
         let delta = object! {
             "type": "tool-call-delta", "index": number, "delta": {
                 "message": { "tool_calls": { "function": { "arguments": &whole.arguments } } },
             },
         };
-        frame.another(Some("tool-call-delta"), &delta, out);
+        Some((Some("tool-call-delta"), delta))
     }
 
+    fn edit_frame(&mut self, leaving: &Leaving<'_>, usage: Option<&TurnUsage>, edits: &mut Edits) {
+        let data = leaving.data;
+        if leaving.reading.text_lane == PLAN {
+            self.separate_plan(data, edits);
+        }
+        let delta = member(data, document(data), "delta");
+        let counted = delta.and_then(|delta| usage_in(data, delta));
+        if let (Some(usage), Some((at, last))) = (usage, counted) {
+            edits.replace(at, usage.total_with(last));
+        }
+        self.point_citation(data, edits);
+    }
+
+    fn text_block(text: &str) -> String {
+        object! { "type": "text", "text": text }
+    }
+
+    /// A message lists its calls separately: see [`edit_message`].
+    fn edit_listed(_: &str, _: Span, _: &Canonical, _: &mut Edits) {}
+
+    fn edit_body(&mut self, data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
+        if let Some(message) = view(data).ok().and_then(|body| body.own.message) {
+            edit_message(data, &message, reading, fates, edits);
+        }
+    }
+}
+
+impl Blocks {
     /// Separates the plan of a later answer from the one before it.
     fn separate_plan(&mut self, data: &str, edits: &mut Edits) {
         self.plan = true;
-        let Some(later) = self.later.as_mut().filter(|later| later.needs_gap) else { return };
-        later.needs_gap = false;
-        let message = member(data, document(data), "delta");
-        let message = message.and_then(|delta| member(data, delta, "message"));
+        if !std::mem::take(&mut self.needs_gap) {
+            return;
+        }
+        let message = at_path(data, document(data), &["delta", "message"]);
         let plan = message.and_then(|message| string_member(data, message, "tool_plan"));
         if let Some(plan) = plan {
             edits.insert(plan.span().start + 1, "\\n\\n");
         }
-    }
-
-    /// Makes the end of a message count the tokens of all answers.
-    fn count_all(&self, data: &str, edits: &mut Edits) {
-        let Some(later) = &self.later else { return };
-        let Some(delta) = member(data, document(data), "delta") else { return };
-        match (&later.progress, usage_of(data, delta)) {
-            (_, None) => {}
-            (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&later.spent, usage)),
-            (Progress::GivenUp, Some((at, _))) => edits.replace(at, later.spent.clone()),
-        }
-    }
-
-    /// Writes `text` in a separate content.
-    fn write_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let n = self.contents;
-        self.contents += 1;
-        let start = object! {
-            "type": "content-start", "index": n,
-            "delta": { "message": { "content": { "type": "text", "text": "" } } },
-        };
-        let delta = object! {
-            "type": "content-delta", "index": n,
-            "delta": { "message": { "content": { "text": text } } },
-        };
-        let end = object! { "type": "content-end", "index": n };
-        frame.another(Some("content-start"), &start, out);
-        frame.another(Some("content-delta"), &delta, out);
-        frame.another(Some("content-end"), &end, out);
-    }
-
-    /// The index with which a frame leaves.
-    fn number(&mut self, block: &Block, is_call: bool) -> Option<u64> {
-        let left = if is_call { &mut self.calls } else { &mut self.contents };
-        self.open.number(block, is_call, || {
-            *left += 1;
-            *left - 1
-        })
     }
 
     /// Renumbers the index of the content that a citation quotes.
@@ -276,18 +184,6 @@ fn entry(call: &Canonical, arguments: &str) -> String {
     object! {
         "id": &call.id, "type": "function",
         "function": { "name": &call.name, "arguments": arguments },
-    }
-}
-
-/// Writes the name into the start of a call that leaves whole, and no arguments yet.
-fn edit_start(data: &str, whole: &Canonical, edits: &mut Edits) {
-    let Ok(frame) = view(data) else { return };
-    let Some(start) = frame.call() else { return };
-    if start.name.is_none_or(|name| !name.is(&whole.name)) {
-        // The name came later.
-        edits.replace(start.span, entry(whole, ""));
-    } else if let Some((at, _)) = start.arguments.filter(|(at, _)| at.of(data) != "\"\"") {
-        edits.replace(at, "\"\"");
     }
 }
 
@@ -328,21 +224,16 @@ fn edit_message(
         }
     }
     let empty = !gone.is_empty() && gone.iter().all(|gone| *gone);
-    let all = members(data, message.span);
-    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-    let is_list = |place: usize| all.get(place).is_some_and(|member| member.key.is("tool_calls"));
-    if empty {
-        edits.remove(&spans, is_list);
-    } else if let Some((list, _)) = message.calls {
+    let is_list = |member: &Member<'_>| empty && member.key.is("tool_calls");
+    let has_members = remove_members(edits, data, message.span, is_list) > 0;
+    if let (false, Some((list, _))) = (empty, message.calls) {
         edits.remove(&elements(data, list), |place| gone.get(place) == Some(&true));
     }
-    let left = spans.len() - usize::from(empty);
     if empty && said.is_empty() && message.content.is_none() && message.plan.is_none() {
         // A message has one of them.
-        let comma = if left > 0 { "," } else { "" };
-        edits.insert(message.span.start + 1, format!("\"content\":[]{comma}"));
+        prepend_to(edits, message.span, has_members, "\"content\":[]");
     }
-    add_text_to_body(message, &said, left > 0, edits);
+    add_text_to_body(message, &said, has_members, edits);
 }
 
 /// Adds contents to a whole message.
@@ -350,17 +241,14 @@ fn add_text_to_body(message: &Message<'_>, said: &[&str], has_members: bool, edi
     if said.is_empty() {
         return;
     }
-    let block = |text: &&str| object! { "type": "text", "text": text };
-    let blocks = said.iter().map(block).collect::<Vec<_>>().join(",");
+    let blocks: Vec<String> = said.iter().map(|text| Blocks::text_block(text)).collect();
+    let list = list_of(&blocks);
+    let blocks = blocks.join(",");
     match message.content {
         None => {
-            let comma = if has_members { "," } else { "" };
-            edits.insert(message.span.start + 1, format!("\"content\":[{blocks}]{comma}"));
+            prepend_to(edits, message.span, has_members, &format!("\"content\":{list}"));
         }
-        Some((at, Kind::Array)) => {
-            let comma = if message.has_contents { "," } else { "" };
-            edits.insert(at.end - 1, format!("{comma}{blocks}"));
-        }
+        Some((at, Kind::Array)) => append_to(edits, at, message.has_contents, &blocks),
         Some((at, Kind::String)) => {
             edits.insert(at.start, "[{\"type\":\"text\",\"text\":");
             edits.insert(at.end, format!("}},{blocks}]"));
@@ -369,6 +257,6 @@ fn add_text_to_body(message: &Message<'_>, said: &[&str], has_members: bool, edi
             edits.insert(at.start, "[");
             edits.insert(at.end, format!(",{blocks}]"));
         }
-        Some((at, _)) => edits.replace(at, format!("[{blocks}]")),
+        Some((at, _)) => edits.replace(at, list),
     }
 }

@@ -3,11 +3,8 @@
 use callgate_json::{Kind, Reader as Json, Span};
 
 use super::view::{self, Event};
-use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, FrameForm, Lane, Order, Part,
-    Piece, Reading, Slot, Unreadable, What,
-};
-use crate::json::{Fields, document, inside};
+use crate::event::{ArgumentsPiece, BlockStep, FollowedBy, Lane, Piece, Reading, Slot, Unreadable};
+use crate::json::{Fields, document, expect_object, inside};
 use crate::spec::Read;
 use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -64,9 +61,7 @@ impl Read for Reader {
     }
 
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         match self.names {
             EventNames::OfEvents => {
                 let name = std::str::from_utf8(event.unwrap_or_default());
@@ -81,23 +76,20 @@ impl Read for Reader {
     }
 
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a message"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a message"))?;
         let body = view::body(data)?;
         if !body.is_error && body.content.is_none() {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any = true;
-        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        let mut reading = Reading::in_stream();
         reading.tally = tally(body.usage, body.stop_reason, data);
         reading.content = body.content.filter(|_| !body.blocks.is_empty());
         self.whole_blocks(&body, data, &mut reading)?;
         if !body.is_error {
             let at = body.stop_reason.map(|reason| reason.span()).unwrap_or_default();
             let announces_calls = body.stop_reason.is_some_and(|reason| reason.is("tool_use"));
-            let what = What::Finish(Finish { announces_calls });
-            reading.parts.push(Part { lane: LANE, at, what });
+            reading.finish(LANE, at, announces_calls);
         }
         Ok(reading)
     }
@@ -138,18 +130,16 @@ impl Reader {
         let mut reading = match name {
             "messageStart" => {
                 self.in_message = true;
-                Reading { order: Order::Lane(LANE), ..Reading::default() }
+                Reading::in_lane(LANE)
             }
             "contentBlockStart" => self.block_start(&event, data)?,
             "contentBlockDelta" => self.block_delta(&event)?,
             "contentBlockStop" => self.block_stop(&event)?,
             "messageStop" => message_stop(&event),
-            "metadata" => Reading { order: Order::Lane(LANE), ..Reading::default() },
-            name if name.ends_with("Exception") => {
-                Reading { order: Order::Stream, after: After::Failure, ..Reading::default() }
-            }
+            "metadata" => Reading::in_lane(LANE),
+            name if name.ends_with("Exception") => Reading::failure(),
             // An event of a later version passes, a stream of another API does not.
-            _ if self.has_read_any => Reading { order: Order::Lane(LANE), ..Reading::default() },
+            _ if self.has_read_any => Reading::in_lane(LANE),
             _ => return Err(Unreadable::Foreign),
         };
         self.has_read_any = true;
@@ -165,11 +155,11 @@ impl Reader {
             return Err(Unreadable::Ambiguous("the start of a call has arguments"));
         }
         let slot = self.begin(index, call.is_some())?;
-        let mut reading = block_reading(slot, BlockStep::Open, at);
+        let mut reading = Reading::of_block(LANE, slot, BlockStep::Open, Some(at));
         if let Some(call) = call {
             let piece = call.piece(slot, data)?;
             reading.takes(call.span, call.name);
-            reading.parts.push(Part { lane: LANE, at: call.span, what: What::Piece(piece) });
+            reading.add_call(LANE, call.span, piece);
         }
         Ok(reading)
     }
@@ -186,7 +176,7 @@ impl Reader {
             Some((slot, is_call, _)) => (slot, is_call, BlockStep::Add),
             None => (self.begin(index, false)?, false, BlockStep::Open),
         };
-        let mut reading = block_reading(slot, does, at);
+        let mut reading = Reading::of_block(LANE, slot, does, Some(at));
         if is_call {
             let mut piece = Piece { slot, ..Piece::default() };
             match input {
@@ -196,15 +186,11 @@ impl Reader {
                 Some(None) => piece.refuse = Some("a piece of its arguments is missing"),
                 None => {}
             }
-            let what = What::Piece(piece);
-            reading.parts.push(Part { lane: LANE, at: Span::default(), what });
+            reading.add_call(LANE, Span::default(), piece);
         }
         let text = delta.and_then(|delta| delta.text).filter(|text| !text.is_empty());
         reading.text = text.map(|text| inside(&text));
-        if let Some(signature) = delta.and_then(|delta| delta.signature) {
-            let at = inside(&signature);
-            reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-        }
+        reading.add_signature(LANE, delta.and_then(|delta| delta.signature));
         Ok(reading)
     }
 
@@ -212,17 +198,13 @@ impl Reader {
         let (at, index) = block_index(event)?;
         let Some(block) = self.resolve(index) else {
             // There is nothing to end. It means nothing to a client that had no such block.
-            return Ok(Reading {
-                form: FrameForm::LeaveOut,
-                order: Order::Lane(LANE),
-                ..Reading::default()
-            });
+            return Ok(Reading::left_out(LANE));
         };
         let (slot, is_call) = (block.slot, block.is_call);
         self.open.retain(|block| block.slot != slot);
-        let mut reading = block_reading(slot, BlockStep::Close, at);
+        let mut reading = Reading::of_block(LANE, slot, BlockStep::Close, Some(at));
         if is_call {
-            reading.parts.push(Part { lane: LANE, at: Span::default(), what: What::End(slot) });
+            reading.add_end(LANE, slot);
         }
         Ok(reading)
     }
@@ -252,13 +234,8 @@ impl Reader {
         let mut calls = 0;
         for block in &body.blocks {
             let slot = self.started.take();
-            if let Some(text) = block.text.filter(|text| !text.is_empty()) {
-                reading.parts.push(Part { lane: LANE, at: inside(&text), what: What::Text });
-            }
-            if let Some(signature) = block.signature {
-                let at = inside(&signature);
-                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
-            }
+            reading.add_text(LANE, block.text);
+            reading.add_signature(LANE, block.signature);
             if let Some(call) = &block.call {
                 calls += 1;
                 if calls > self.max_open {
@@ -267,7 +244,7 @@ impl Reader {
                 let mut piece = call.piece(slot, data)?;
                 reading.takes(call.span, call.name);
                 piece.followed_by = FollowedBy::Nothing;
-                reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
+                reading.add_call(LANE, block.span, piece);
             }
         }
         Ok(())
@@ -286,19 +263,16 @@ pub(crate) const EVENTS: [&str; 6] = [
 
 /// The event whose name is a key of the data, and the span of its value.
 fn named(data: &str) -> Result<(&'static str, Span), Unreadable> {
-    let mut json = Json::new(data);
-    let (mut keys, mut found) = (Fields::mixed(&EVENTS), None);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match keys.find(&key)?.and_then(|place| EVENTS.get(place)) {
+    let (mut json, mut found) = (Json::new(data), None);
+    let mut object = Fields::mixed(&EVENTS).enter(&mut json)?;
+    while let Some(place) = object.next(&mut json)? {
+        match EVENTS.get(place) {
             Some(name) if json.kind()? == Kind::Object => {
                 if found.replace((*name, json.skip()?)).is_some() {
                     return Err(Unreadable::Ambiguous("two events in one"));
                 }
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     json.end()?;
@@ -313,19 +287,11 @@ fn block_index(event: &Event<'_>) -> Result<(Span, i64), Unreadable> {
     }
 }
 
-fn block_reading(slot: Slot, does: BlockStep, index: Span) -> Reading {
-    Reading {
-        order: Order::Lane(LANE),
-        block: Some(Block { slot, does, index: Some(index), place: None }),
-        ..Reading::default()
-    }
-}
-
 fn message_stop(event: &Event<'_>) -> Reading {
-    let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+    let mut reading = Reading::in_lane(LANE);
     let at = event.stop_reason.map(|reason| reason.span()).unwrap_or_default();
     let announces_calls = event.stop_reason.is_some_and(|reason| reason.is("tool_use"));
-    reading.parts.push(Part { lane: LANE, at, what: What::Finish(Finish { announces_calls }) });
+    reading.finish(LANE, at, announces_calls);
     reading
 }
 

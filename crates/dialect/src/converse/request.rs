@@ -3,12 +3,12 @@
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::continued::is_thinking;
-use crate::json::{Edits, Fields, document, elements, member};
+use crate::json::{Edits, Fields, append_to, document, elements, member, prepend_to, text_or_skip};
 use crate::object::object;
 use crate::request::block_lists::BlockMessage;
 use crate::request::{
-    ClientMessage, Decoded, MergedTurn, Placed, PlacedBlock, Plan, RemovedCall, RemovedTurn,
-    SentCall, meaning, put_back_blocks, text_or_skip,
+    ClientMessage, Decoded, Placed, PlacedBlock, Plan, RemovedCall, SentCall, meaning,
+    put_back_blocks,
 };
 
 /// A message of the conversation.
@@ -37,28 +37,19 @@ struct Block<'a> {
 
 impl<'a> BlockMessage<'a> for Message<'a> {
     fn read(json: &mut Json<'a>) -> Result<Self, Error> {
-        let mut keys = Fields::mixed(&["role", "content"]);
         let mut message = Self::default();
-        json.kind()?;
-        let start = json.position();
-        let mut object = json.object()?;
-        while let Some(key) = object.next(json)? {
-            match keys.find(&key)? {
-                Some(0) => message.role = text_or_skip(json)?,
-                Some(_) if json.kind()? == Kind::Array => {
-                    let start = json.position();
-                    let mut array = json.array()?;
-                    while array.next(json)? {
-                        message.blocks.push(read_block(json)?);
-                    }
-                    message.content = Some(Span { start, end: json.position() });
+        let mut object = Fields::mixed(&["role", "content"]).enter(json)?;
+        while let Some(place) = object.next(json)? {
+            match place {
+                0 => message.role = text_or_skip(json)?,
+                _ if json.kind()? == Kind::Array => {
+                    let (span, list) = json.list(read_block)?;
+                    (message.content, message.blocks) = (Some(span), list);
                 }
-                _ => {
-                    json.skip()?;
-                }
+                _ => json.ignore()?,
             }
         }
-        message.span = Span { start, end: json.position() };
+        message.span = object.span(json);
         Ok(message)
     }
 
@@ -111,43 +102,23 @@ impl<'a> BlockMessage<'a> for Message<'a> {
         Placed::Yes
     }
 
-    /// A client that has left out the thinking of the turn gets back none of it.
-    fn unmerge(
-        &self,
-        request: &str,
-        seen: &ClientMessage<'_>,
-        turn: &RemovedTurn,
-        merged: &MergedTurn,
-    ) -> String {
-        let had_thinking = turn.client.as_ref().is_some_and(|client| !client.signatures.is_empty());
-        let drops_thinking = had_thinking && seen.client.signatures.is_empty();
-        let blocks = |content: &str| -> Vec<String> {
-            let blocks = elements(content, document(content)).into_iter();
-            let is_left = |block: &Span| !drops_thinking || !is_thinking(content, *block);
-            blocks.filter(is_left).map(|block| block.of(content).to_owned()).collect()
-        };
-        let assistant = |blocks: Vec<String>| {
-            format!("{{\"role\":\"assistant\",\"content\":[{}]}}", blocks.join(","))
-        };
-        let mut messages = Vec::with_capacity(2 * merged.earlier.len() + 1);
-        for answer in &merged.earlier {
-            messages.push(assistant(blocks(&answer.content)));
-            messages.push(format!("{{\"role\":\"user\",\"content\":{}}}", answer.results));
-        }
-        let mut last = blocks(&merged.last);
-        // What the client wants to be cached up to this turn.
+    fn is_thinking(content: &str, block: Span) -> bool {
+        is_thinking(content, block)
+    }
+
+    fn with_cache(&self, request: &str, content: String) -> String {
         let is_cached = |block: &&Block<'_>| member(request, block.span, "cachePoint").is_some();
-        let cached = self.blocks.iter().rev().find(is_cached);
-        last.extend(cached.map(|block| block.span.of(request).to_owned()));
-        messages.push(assistant(last));
-        messages.join(",")
+        let Some(cached) = self.blocks.iter().rev().find(is_cached) else { return content };
+        let (list, mut edits) = (document(&content), Edits::default());
+        let has_others = !elements(&content, list).is_empty();
+        append_to(&mut edits, list, has_others, cached.span.of(request));
+        edits.apply(&content)
     }
 
     fn add_results(&self, _: &str, calls: &[&RemovedCall], edits: &mut Edits) {
         let Some(list) = self.content else { return };
         let results: Vec<String> = calls.iter().map(|call| error_result(call)).collect();
-        let comma = if self.blocks.is_empty() { "" } else { "," };
-        edits.insert(list.start + 1, format!("{}{comma}", results.join(",")));
+        prepend_to(edits, list, !self.blocks.is_empty(), &results.join(","));
     }
 }
 
@@ -164,30 +135,26 @@ impl Block<'_> {
 }
 
 fn read_block<'a>(json: &mut Json<'a>) -> Result<Block<'a>, Error> {
-    let mut keys = Fields::mixed(&["text", "toolUse", "toolResult", "reasoningContent"]);
     let mut block = Block::default();
     if json.kind()? != Kind::Object {
         block.span = json.skip()?;
         return Ok(block);
     }
-    let start = json.position();
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(0) => block.text = text_or_skip(json)?,
-            Some(1) => {
+    let mut object =
+        Fields::mixed(&["text", "toolUse", "toolResult", "reasoningContent"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => block.text = text_or_skip(json)?,
+            1 => {
                 let mut call = json.clone();
                 block.tool_use = Some(json.skip()?);
                 block.call = text_under(&mut call, &["toolUseId"])?;
             }
-            Some(2) => block.result = text_under(json, &["toolUseId"])?,
-            Some(_) => block.signature = text_under(json, &["reasoningText", "signature"])?,
-            None => {
-                json.skip()?;
-            }
+            2 => block.result = text_under(json, &["toolUseId"])?,
+            _ => block.signature = text_under(json, &["reasoningText", "signature"])?,
         }
     }
-    block.span = Span { start, end: json.position() };
+    block.span = object.span(json);
     Ok(block)
 }
 
@@ -202,9 +169,7 @@ fn text_under<'a>(json: &mut Json<'a>, path: &[&str]) -> Result<Option<Text<'a>>
     while let Some(key) = object.next(json)? {
         match key.is(first) {
             true => found = text_under(json, rest)?,
-            false => {
-                json.skip()?;
-            }
+            false => json.ignore()?,
         }
     }
     Ok(found)

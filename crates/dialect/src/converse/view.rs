@@ -82,19 +82,16 @@ impl Call<'_> {
 
 /// Reads the data of an event.
 pub(super) fn event<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Event<'a>, Error> {
-    let mut keys = Fields::mixed(&["contentBlockIndex", "start", "delta", "stopReason", "usage"]);
     let mut event = Event::default();
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(0) => event.index = Some(index(json, data)?),
-            Some(1) => event.start = block(json)?,
-            Some(2) => event.delta = delta(json)?,
-            Some(3) => event.stop_reason = text_or_null(json)?,
-            Some(4) => event.usage = Some(json.skip()?),
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::mixed(&["contentBlockIndex", "start", "delta", "stopReason", "usage"])
+        .enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => event.index = Some(index(json, data)?),
+            1 => event.start = block(json)?,
+            2 => event.delta = delta(json)?,
+            3 => event.stop_reason = text_or_null(json)?,
+            _ => event.usage = Some(json.skip()?),
         }
     }
     Ok(event)
@@ -102,26 +99,20 @@ pub(super) fn event<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Event<'a>,
 
 /// Parses a whole response.
 pub(super) fn body(data: &str) -> Result<Body<'_>, Error> {
-    let mut keys = Fields::mixed(&["output", "stopReason", "usage", "message"]);
     let mut json = Json::new(data);
     let mut body = Body::default();
     let (mut output, mut error) = (false, false);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match keys.find(&key)? {
-            Some(0) => {
+    let mut object =
+        Fields::mixed(&["output", "stopReason", "usage", "message"]).enter(&mut json)?;
+    while let Some(place) = object.next(&mut json)? {
+        match place {
+            0 => {
                 output = true;
                 read_output(&mut json, &mut body)?;
             }
-            Some(1) => body.stop_reason = text_or_null(&mut json)?,
-            Some(2) => body.usage = Some(json.skip()?),
-            Some(3) => {
-                error = json.kind()? == Kind::String;
-                json.skip()?;
-            }
-            _ => {
-                json.skip()?;
-            }
+            1 => body.stop_reason = text_or_null(&mut json)?,
+            2 => body.usage = Some(json.skip()?),
+            _ => error = json.value()?.1 == Kind::String,
         }
     }
     json.end()?;
@@ -130,61 +121,43 @@ pub(super) fn body(data: &str) -> Result<Body<'_>, Error> {
 }
 
 fn read_output<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error> {
-    let mut keys = Fields::mixed(&["message"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(_) => read_message(json, body)?,
-            None => {
-                json.skip()?;
-            }
-        }
+    let mut object = Fields::mixed(&["message"]).enter(json)?;
+    while object.next(json)?.is_some() {
+        read_message(json, body)?;
     }
     Ok(())
 }
 
 fn read_message<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error> {
-    let mut keys = Fields::mixed(&["content"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        if keys.find(&key)?.is_none() {
-            json.skip()?;
-            continue;
-        }
-        json.kind()?;
-        let start = json.position();
-        let mut blocks = json.array()?;
-        while blocks.next(json)? {
-            let block = block(json)?.ok_or_else(|| wrong_type(json))?;
-            body.blocks.push(block);
-        }
-        body.content = Some(Span { start, end: json.position() });
+    let mut object = Fields::mixed(&["content"]).enter(json)?;
+    while object.next(json)?.is_some() {
+        let (span, blocks) = json.list(|json| block(json)?.ok_or_else(|| wrong_type(json)))?;
+        (body.content, body.blocks) = (Some(span), blocks);
     }
     Ok(())
 }
 
+/// The kinds of blocks, and of pieces of them.
+const BLOCK: [&str; 4] = ["toolUse", "text", "reasoningContent", "toolResult"];
+
 /// A block: an object whose one member determines its kind. `None` for `null`.
 fn block<'a>(json: &mut Json<'a>) -> Result<Option<Block<'a>>, Error> {
-    let mut keys = Fields::mixed(&["toolUse", "text", "reasoningContent", "toolResult"]);
     if json.kind()? == Kind::Null {
         return json.skip().map(|_| None);
     }
     let mut found = Block::default();
-    let start = json.position();
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
+    let mut object = Fields::mixed(&BLOCK).enter(json)?;
+    while let Some((_, place)) = object.next_key(json)? {
+        match place {
             Some(0) => set_call(&mut found, call(json)?, json)?,
             Some(1) => found.text = text_or_null(json)?,
             Some(2) => found.signature = reasoning(json)?,
             // A tool result may look like anything.
-            Some(3) => {
-                json.skip()?;
-            }
+            Some(3) => json.ignore()?,
             _ => unknown_kind(json, &mut found)?,
         }
     }
-    found.span = Span { start, end: json.position() };
+    found.span = object.span(json);
     Ok(Some(found))
 }
 
@@ -210,29 +183,21 @@ fn set_call<'a>(block: &mut Block<'a>, call: Call<'a>, json: &Json<'_>) -> Resul
 }
 
 fn call<'a>(json: &mut Json<'a>) -> Result<Call<'a>, Error> {
-    let mut keys = Fields::mixed(&["toolUseId", "name", "input", "type", "id"]);
-    json.kind()?;
-    let start = json.position();
     let mut call = Call::default();
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(0) => call.id = text_or_null(json)?,
-            Some(1) => call.name = text_or_null(json)?,
-            Some(2) => {
-                let kind = json.kind()?;
-                call.input = Some((json.skip()?, kind));
-            }
-            Some(3) => call.kind = text_or_null(json)?,
-            Some(4) if call.id.is_none() && json.kind()? == Kind::String => {
+    let mut object = Fields::mixed(&["toolUseId", "name", "input", "type", "id"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => call.id = text_or_null(json)?,
+            1 => call.name = text_or_null(json)?,
+            2 => call.input = Some(json.value()?),
+            3 => call.kind = text_or_null(json)?,
+            4 if call.id.is_none() && json.kind()? == Kind::String => {
                 call.id = Some(json.string()?);
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
-    call.span = Span { start, end: json.position() };
+    call.span = object.span(json);
     Ok(call)
 }
 
@@ -257,39 +222,27 @@ fn reasoning<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
 }
 
 fn delta<'a>(json: &mut Json<'a>) -> Result<Option<Delta<'a>>, Error> {
-    let mut keys = Fields::mixed(&["text", "toolUse", "reasoningContent", "toolResult"]);
     if json.kind()? == Kind::Null {
         return json.skip().map(|_| None);
     }
     let mut delta = Delta::default();
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(0) => delta.text = text_or_null(json)?,
-            Some(1) => delta.call = Some(piece_of_input(json)?),
-            Some(2) => delta.signature = reasoning(json)?,
-            Some(3) => {
-                json.skip()?;
-            }
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::mixed(&BLOCK).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => delta.call = Some(piece_of_input(json)?),
+            1 => delta.text = text_or_null(json)?,
+            2 => delta.signature = reasoning(json)?,
+            _ => json.ignore()?,
         }
     }
     Ok(Some(delta))
 }
 
 fn piece_of_input<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
-    let mut keys = Fields::mixed(&["input"]);
     let mut input = None;
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(_) => input = Some(json.string()?),
-            None => {
-                json.skip()?;
-            }
-        }
+    let mut object = Fields::mixed(&["input"]).enter(json)?;
+    while object.next(json)?.is_some() {
+        input = Some(json.string()?);
     }
     Ok(input)
 }

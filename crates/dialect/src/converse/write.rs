@@ -1,270 +1,127 @@
 //! Writes a Converse stream or response: the same bytes, renumbered, or replaced.
 
-use callgate_json::{Span, Value, quote};
+use callgate_json::{Span, Value};
 use callgate_wire::Frame;
 
-use super::continued::{is_thinking, usage_of};
+use super::continued::is_thinking;
 use super::read::EventNames;
-use crate::blocks::{OpenBlocks, Progress, call_of, is_call, is_number};
-use crate::departure::Orders;
-use crate::event::{Block, BlockStep, Canonical, Fate, Finish, Part, Reading, Slot, What};
-use crate::json::{Edits, document, elements, member};
-use crate::leave::{finish_body, leave};
+use crate::block_writer::{BlockApi, BlockWriter, NamedEvent};
+use crate::departure::Leaving;
+use crate::event::{Block, BlockStep, Canonical, Part};
+use crate::json::{Edits, document, member, members};
+use crate::leave::text_of;
 use crate::object::{Raw, object};
-use crate::spec::Write;
-use crate::usage::sum;
+use crate::usage::{TurnUsage, usage_in};
 
-/// Writes the events of one response.
+/// A writer at the start of a response.
+pub(crate) fn writer(names: EventNames) -> BlockWriter<impl BlockApi> {
+    BlockWriter::new(Blocks { names, left: 0, dropped: 0, base: 0 })
+}
+
+/// The blocks of a message. In an answer after the first one, the start has no place in the message,
+/// thinking is not valid after what another answer said, and the end counts the tokens of all.
 #[derive(Debug)]
-pub(crate) struct Writer {
+struct Blocks {
     names: EventNames,
     /// One more than the index of the last block that has left.
     left: u64,
     /// How many blocks were left out.
     dropped: u64,
-    open: OpenBlocks,
-    /// Set once the turn continues with another answer.
-    later: Option<LaterAnswer>,
-}
-
-/// An answer after the first one. Its start has no place in the message, its thinking is not valid
-/// after what another answer said, and its end counts the tokens of all.
-#[derive(Debug)]
-struct LaterAnswer {
-    /// The usage of the answers before it.
-    spent: String,
-    /// The index of its first block.
+    /// The index of the first block of the answer.
     base: u64,
-    progress: Progress,
 }
 
-impl Writer {
-    /// A writer at the start of a response.
-    pub(crate) fn new(names: EventNames) -> Self {
-        Self { names, left: 0, dropped: 0, open: OpenBlocks::default(), later: None }
-    }
-}
+impl BlockApi for Blocks {
+    const ORDINARY_END: &'static str = "\"end_turn\"";
+    const FILTERED_END: &'static [(Option<&'static str>, &'static str)] =
+        &[(Some("messageStop"), "{\"stopReason\":\"content_filtered\"}")];
 
-impl Write for Writer {
-    fn is_out(&self, slot: Slot) -> bool {
-        self.open.is_out(slot)
-    }
-
-    fn open_call(&self) -> Option<Slot> {
-        self.open.call()
+    /// Gaps that the model left stay; removed blocks leave none.
+    fn claim(&mut self, block: &Block, _: bool, data: &str) -> u64 {
+        let claimed = block.index.and_then(|index| index.of(data).parse::<u32>().ok());
+        let moved = claimed.and_then(|claimed| u64::from(claimed).checked_sub(self.dropped));
+        let number = moved.map_or(self.left, |moved| (moved + self.base).max(self.left));
+        self.left = number + 1;
+        number
     }
 
-    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
-        let Some(block) = reading.block else { return self.later.is_none() };
-        self.open.has_index_of(&block, data)
+    fn claim_text(&mut self, _: Option<(&Block, &str)>) -> u64 {
+        self.left += 1;
+        self.left - 1
     }
 
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
-        if self.later.is_some() && frame.event() == Some(b"messageStart") {
-            return;
+    fn dropped(&mut self, does: BlockStep) {
+        self.dropped += u64::from(does == BlockStep::Open);
+    }
+
+    fn is_left_out(&mut self, leaving: &Leaving<'_>, _: &mut TurnUsage) -> bool {
+        let Leaving { frame, data, reading, .. } = *leaving;
+        if frame.event() == Some(b"messageStart") {
+            return true;
         }
-        if reading.block.is_some() {
-            return self.write_block(frame, data, reading, orders, out);
-        }
-        let mut edits = Edits::default();
-        self.count_all(data, &mut edits);
-        for (part, fate) in reading.parts.iter().zip(fates) {
-            let What::Finish(finish) = &part.what else { continue };
-            self.close_call(frame, out);
-            if let Fate::Ordinary(text) = fate {
-                if let Some(text) = text {
-                    self.write_text(frame, text, out);
-                }
-                if finish.announces_calls {
-                    edits.replace(part.at, "\"end_turn\"");
-                }
-            }
-        }
-        leave(frame, data, reading, departure, edits, out);
+        let opens = reading.block.is_some_and(|block| block.does == BlockStep::Open);
+        let delta = member(data, document(data), "delta").filter(|_| opens);
+        let is_thought = delta.is_some_and(|delta| is_thinking(data, delta));
+        self.dropped += u64::from(is_thought);
+        is_thought
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
-        let Orders { departure, fates } = orders;
-        let mut edits = Edits::default();
-        edit_blocks(data, reading, fates, &mut edits);
-        for (part, fate) in reading.parts.iter().zip(fates) {
-            if let (What::Finish(Finish { announces_calls: true }), Fate::Ordinary(_)) =
-                (&part.what, fate)
-            {
-                edits.replace(part.at, "\"end_turn\"");
-            }
-        }
-        Some(finish_body(data, departure, edits))
+    fn next_answer(&mut self) {
+        (self.base, self.dropped) = (self.left, 0);
     }
 
-    fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        self.write_text(frame, text, out);
+    fn text_events(&self, number: u64, text: &str) -> Vec<NamedEvent> {
+        let delta = object! { "contentBlockIndex": number, "delta": { "text": text } };
+        vec![(Some("contentBlockDelta"), delta)]
     }
 
-    fn next_answer(&mut self, spent: &str) {
-        let (spent, base) = (spent.to_owned(), self.left);
-        self.later = Some(LaterAnswer { spent, base, progress: Progress::Reading });
-        (self.dropped, self.open) = (0, OpenBlocks::default());
+    fn end_event(&self, number: u64, _: bool) -> NamedEvent {
+        (Some("contentBlockStop"), object! { "contentBlockIndex": number })
     }
 
-    fn give_up_answer(&mut self) {
-        if let Some(later) = &mut self.later {
-            later.progress = Progress::GivenUp;
-        }
-    }
-
-    /// Ends the message as the API does when its own filter stops it.
-    fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
-        if frame.event() == Some(b"messageStart")
-            || member(data, document(data), "messageStart").is_some()
-        {
-            // The frame that would have begun it does not leave.
-            self.event(frame, "messageStart", "{\"role\":\"assistant\"}", out);
-        }
-        for number in self.open.end_all() {
-            self.stop(frame, number, out);
-        }
-        self.write_text(frame, text, out);
-        self.event(frame, "messageStop", "{\"stopReason\":\"content_filtered\"}", out);
-    }
-
-    fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        let Some(number) = self.open.end_call() else { return };
-        self.stop(frame, number, out);
-    }
-
-    fn has_open_block(&self) -> bool {
-        self.open.has_others()
-    }
-
-    fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        for number in self.open.end_others() {
-            self.stop(frame, number, out);
-        }
-    }
-}
-
-impl Writer {
-    fn write_block(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
-        let Some(block) = reading.block else { return };
-        let call = call_of(reading);
-        let fate = call.and_then(|place| fates.get(place));
-        match fate {
-            Some(Fate::Notice(text)) => return self.write_text(frame, text, out),
-            Some(Fate::Drop) => {
-                self.dropped += u64::from(block.does == BlockStep::Open);
-                return;
-            }
-            _ => {}
-        }
-        let delta = member(data, document(data), "delta");
-        let is_thought = || delta.is_some_and(|delta| is_thinking(data, delta));
-        if self.later.is_some() && block.does == BlockStep::Open && is_thought() {
-            self.dropped += 1;
-            return;
-        }
-        let Some(number) = self.number(&block, data, call.is_some()) else { return };
-        let mut edits = Edits::default();
-        if let Some(index) = block.index.filter(|index| !is_number(index.of(data), number)) {
-            edits.replace(index, number.to_string());
-        }
-        leave(frame, data, reading, departure, edits, out);
-        if let Some(Fate::Whole(call)) = fate {
-            let input = quote(&call.arguments);
-            let delta = object! {
-                "contentBlockIndex": number, "delta": { "toolUse": { "input": Raw(&input) } },
-            };
-            self.event(frame, "contentBlockDelta", &delta, out);
-        }
+    fn complete(
+        &self,
+        _: &str,
+        _: &Part,
+        (number, whole): (u64, &Canonical),
+        _: &mut Edits,
+    ) -> Option<NamedEvent> {
+        let delta = object! {
+            "contentBlockIndex": number, "delta": { "toolUse": { "input": &whole.arguments } },
+        };
+        Some((Some("contentBlockDelta"), delta))
     }
 
     /// Makes the counts of a message those of all answers.
-    fn count_all(&self, data: &str, edits: &mut Edits) {
-        let Some(later) = &self.later else { return };
-        match (&later.progress, usage_of(data)) {
-            (_, None) => {}
-            (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&later.spent, usage)),
-            (Progress::GivenUp, Some((at, _))) => edits.replace(at, later.spent.clone()),
+    fn edit_frame(&mut self, leaving: &Leaving<'_>, usage: Option<&TurnUsage>, edits: &mut Edits) {
+        let data = leaving.data;
+        if let (Some(usage), Some((at, last))) = (usage, usage_in(data, document(data))) {
+            edits.replace(at, usage.total_with(last));
         }
     }
 
-    /// Writes `text` in a separate block.
-    fn write_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let number = self.left;
-        self.left += 1;
-        let text = quote(text);
-        let delta = object! { "contentBlockIndex": number, "delta": { "text": Raw(&text) } };
-        self.event(frame, "contentBlockDelta", &delta, out);
-        self.stop(frame, number, out);
+    /// The frame that would have begun the message does not leave.
+    fn start_of_stopped(&self, frame: &Frame<'_>) -> Option<NamedEvent> {
+        let data = text_of(frame);
+        let begins = frame.event() == Some(b"messageStart")
+            || member(data, document(data), "messageStart").is_some();
+        begins.then(|| (Some("messageStart"), "{\"role\":\"assistant\"}".to_owned()))
     }
 
-    fn stop(&self, frame: &Frame<'_>, number: u64, out: &mut Vec<u8>) {
-        let stop = object! { "contentBlockIndex": number };
-        self.event(frame, "contentBlockStop", &stop, out);
+    fn text_block(text: &str) -> String {
+        object! { "text": text }
     }
 
-    fn event(&self, frame: &Frame<'_>, name: &str, data: &str, out: &mut Vec<u8>) {
-        match self.names {
-            EventNames::OfEvents => frame.another(Some(name), data, out),
-            EventNames::OfKeys => frame.another(None, &format!("{{\"{name}\":{data}}}"), out),
-        }
+    fn edit_listed(data: &str, at: Span, call: &Canonical, edits: &mut Edits) {
+        edits.append(input_edits(data, at, &call.arguments));
     }
 
-    /// The index for a block that begins. Gaps that the model left stay; removed blocks leave none.
-    fn number(&mut self, block: &Block, data: &str, is_call: bool) -> Option<u64> {
-        let claimed = block.index.and_then(|index| index.of(data).parse::<u32>().ok());
-        let base = self.later.as_ref().map_or(0, |later| later.base);
-        let moved = claimed.and_then(|claimed| u64::from(claimed).checked_sub(self.dropped));
-        self.open.number(block, is_call, || {
-            let number = moved.map_or(self.left, |moved| (moved + base).max(self.left));
-            self.left = number + 1;
-            number
-        })
-    }
-}
-
-/// Edits the blocks of a whole response.
-fn edit_blocks(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
-    let Some(content) = reading.content else { return };
-    let blocks = elements(data, content);
-    let fate_at = |span: Span| {
-        let is_here = |part: &Part| is_call(part) && part.at.start == span.start;
-        let place = reading.parts.iter().position(is_here)?;
-        fates.get(place)
-    };
-    let gone = |place: usize| {
-        blocks.get(place).is_some_and(|span| matches!(fate_at(*span), Some(Fate::Drop)))
-    };
-    for span in &blocks {
-        match fate_at(*span) {
-            Some(Fate::Notice(text)) => edits.replace(*span, text_block(text)),
-            Some(Fate::Whole(call)) => edits.append(input_edits(data, *span, &call.arguments)),
-            _ => {}
-        }
-    }
-    edits.remove(&blocks, gone);
-    let left = (0..blocks.len()).filter(|place| !gone(*place)).count();
-    for (part, fate) in reading.parts.iter().zip(fates) {
-        if let (What::Finish(_), Fate::Ordinary(Some(text))) = (&part.what, fate) {
-            let comma = if left > 0 { "," } else { "" };
-            edits.insert(content.end - 1, format!("{comma}{}", text_block(text)));
+    fn event(&self, frame: &Frame<'_>, (name, data): &NamedEvent, out: &mut Vec<u8>) {
+        match (self.names, name) {
+            (EventNames::OfKeys, Some(name)) => {
+                frame.another(None, &format!("{{\"{name}\":{data}}}"), out);
+            }
+            _ => frame.another(*name, data, out),
         }
     }
 }
@@ -272,7 +129,7 @@ fn edit_blocks(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits)
 /// Replaces the arguments of the call in the block at `block`.
 fn input_edits(data: &str, block: Span, arguments: &str) -> Edits {
     let mut edits = Edits::default();
-    let call = crate::json::members(data, block).into_iter().find(|m| is_object(m.value.of(data)));
+    let call = members(data, block).into_iter().find(|m| is_object(m.value.of(data)));
     if let Some(call) = call.map(|member| member.value) {
         match member(data, call, "input") {
             Some(input) => edits.replace(input, arguments),
@@ -289,7 +146,7 @@ fn is_object(text: &str) -> bool {
 /// The response that replaces one that a text rule stopped.
 pub(super) fn blocked_body(text: &str) -> String {
     object! {
-        "output": { "message": { "role": "assistant", "content": [Raw(&text_block(text))] } },
+        "output": { "message": { "role": "assistant", "content": [Raw(&Blocks::text_block(text))] } },
         "stopReason": "content_filtered",
         "usage": { "inputTokens": 0, "outputTokens": 0, "totalTokens": 0 },
         "metrics": { "latencyMs": 0 },
@@ -310,8 +167,4 @@ pub(crate) fn original(opened: Option<&str>, call: &Canonical) -> String {
         None => edits.insert(document(opened).end - 1, format!(",\"input\":{arguments}")),
     }
     object! { "toolUse": Raw(&edits.apply(opened)) }
-}
-
-fn text_block(text: &str) -> String {
-    object! { "text": text }
 }

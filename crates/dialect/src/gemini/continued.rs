@@ -7,33 +7,25 @@ mod turn;
 use callgate_json::{Kind, Reader as Json, Span};
 
 use super::request::error_result;
-use crate::AddedEvent;
-use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
-use crate::json::{Edits, elements, members};
+use crate::continued::{
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, in_list, refuse_if,
+};
+use crate::json::{elements, members};
 use crate::object::{Raw, object};
-use crate::request::{RemovedCall, whole_object};
-use crate::usage;
+use crate::request::RemovedCall;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: turn::turn,
-    rest: turn::rest,
-    sum: usage::sum,
-    results,
-    request,
-    join: join::join,
     // Comments break some clients; an empty chunk breaks none.
-    keep_alive: || Some(AddedEvent { name: None, data: "{}".to_owned() }),
-    wants_json,
-    stored: None,
+    keep_alive: Some((None, "{}")),
     end_has_content: true,
     // A call is not valid without its signature.
     keeps_thinking: true,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The error results, as the parts of a content.
 fn results(calls: &[RemovedCall]) -> String {
-    let results: Vec<String> = calls.iter().map(error_result).collect();
-    format!("[{}]", results.join(","))
+    in_list(calls, error_result)
 }
 
 /// The contents of a turn: as it was, then the error results.
@@ -49,28 +41,23 @@ pub(super) fn model(parts: &str) -> String {
 /// The request with the turn and its results at the end.
 fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued> {
     let DeniedTurn { content, calls, names } = *turn;
-    let inner = inner(request).ok_or(NotContinued("the request cannot be read"))?;
-    if forces(request, inner, names) {
-        return Err(NotContinued("the request demands a tool that is denied"));
-    }
+    let whole = LastRequest::read(request)?;
+    let inner = inner(&whole).ok_or(NotContinued("the request cannot be read"))?;
+    refuse_if([(forces(request, inner, names), DENIED_TOOL)])?;
     let list = find(request, inner, "contents");
     let last = list.and_then(|list| elements(request, list).last().copied());
     let last = last.ok_or(NotContinued("the request has no contents"))?;
     let role = find(request, last, "role");
-    if role.is_some_and(|role| is_text(request, role, "model")) {
-        return Err(NotContinued("the request holds the beginning of the answer"));
-    }
-    let mut edits = Edits::default();
-    edits.insert(last.end, format!(",{}", contents(content, &results(calls))));
-    Ok(edits.apply(request))
+    let is_of_model = role.is_some_and(|role| is_text(request, role, "model"));
+    whole.with_more(last, is_of_model, &contents(content, &results(calls)))
 }
 
 /// The request itself: some clients send it in an envelope.
-fn inner(request: &str) -> Option<Span> {
-    let whole = whole_object(request)?;
-    match find(request, whole, "contents") {
-        Some(_) => Some(whole),
-        None => find(request, whole, "request").filter(|span| is_object(request, *span)),
+fn inner(request: &LastRequest<'_>) -> Option<Span> {
+    match find(request.text, request.whole, "contents") {
+        Some(_) => Some(request.whole),
+        None => find(request.text, request.whole, "request")
+            .filter(|span| is_object(request.text, *span)),
     }
 }
 
@@ -88,7 +75,8 @@ fn forces(request: &str, inner: Span, names: &[&str]) -> bool {
 
 /// Whether the answer must be a JSON document, which a notice would break.
 fn wants_json(request: &str) -> bool {
-    let config = inner(request).and_then(|inner| find(request, inner, "generationConfig"));
+    let inner = LastRequest::read(request).ok().and_then(|request| inner(&request));
+    let config = inner.and_then(|inner| find(request, inner, "generationConfig"));
     let Some(config) = config else { return false };
     let is_json = |kind: Span| !is_text(request, kind, "text/plain");
     find(request, config, "responseMimeType").is_some_and(is_json)

@@ -3,8 +3,8 @@
 use callgate_json::{Kind, Reader as Json};
 use callgate_wire::Frame;
 
-use crate::departure::{Departure, Rest};
-use crate::event::{Reading, What};
+use crate::departure::{Leaving, Orders, Rest};
+use crate::event::What;
 use crate::json::{Edits, document, member};
 use crate::leave::mask;
 
@@ -51,14 +51,8 @@ fn is_line_end(c: char) -> bool {
 
 /// Writes the frame with the edits. Without edits it writes the original bytes, if every client
 /// reads those.
-pub(super) fn leave(
-    frame: &Frame<'_>,
-    data: &str,
-    reading: &Reading,
-    departure: &Departure,
-    mut edits: Edits,
-    out: &mut Vec<u8>,
-) {
+pub(super) fn leave(leaving: &Leaving<'_>, mut edits: Edits, out: &mut Vec<u8>) {
+    let Leaving { frame, data, reading, orders: Orders { departure, .. } } = *leaving;
     mask(departure, &mut edits);
     if departure.rest == Rest::Text {
         return frame.another(None, &one_line(&edits.apply(data)), out);

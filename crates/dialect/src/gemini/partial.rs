@@ -91,31 +91,28 @@ impl Partial {
     fn piece(&mut self, json: &mut Json<'_>, list: &str) -> Result<bool, Error> {
         let (mut path, mut found, mut continues) = (None, Vec::new(), false);
         let mut null = false;
-        let mut keys = Fields::camel_or_snake(&PIECE);
-        let mut object = json.object()?;
-        while let Some(key) = object.next(json)? {
+        let mut object = Fields::camel_or_snake(&PIECE).enter(json)?;
+        while let Some(place) = object.next(json)? {
             let kind = json.kind()?;
-            match keys.find(&key)? {
-                Some(0) => path = decode(text_or_null(json)?)?,
-                Some(1) if kind != Kind::Null => {
+            match place {
+                0 => path = decode(text_or_null(json)?)?,
+                1 if kind != Kind::Null => {
                     let text: Text<'_> = json.string()?;
                     found.push(Value::Text(text.raw().to_owned()));
                 }
-                Some(place @ (2 | 3)) if kind != Kind::Null => {
+                place @ (2 | 3) if kind != Kind::Null => {
                     let wanted = if place == 2 { Kind::Number } else { Kind::Bool };
                     if kind != wanted {
                         return Err(Error::new(Problem::WrongType, json.position()));
                     }
                     found.push(Value::Plain(json.skip()?.of(list).to_owned()));
                 }
-                Some(4) => {
+                4 => {
                     null = true;
                     json.skip()?;
                 }
-                Some(5) => continues = json.skip()?.of(list) == "true",
-                _ => {
-                    json.skip()?;
-                }
+                5 => continues = json.skip()?.of(list) == "true",
+                _ => json.ignore()?,
             }
         }
         if self.broken.is_some() {

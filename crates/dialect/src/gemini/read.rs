@@ -5,10 +5,10 @@ use callgate_json::{Reader as Json, Span};
 use super::partial::Partial;
 use super::view::{Call, Candidate, Hosted, Part as Said, View, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Finish, FollowedBy, FrameForm, Host, Lane, Order, Part, Piece,
-    PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, CallSlots, FollowedBy, FrameForm, Host, Lane, Order, Part,
+    Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
-use crate::json::{decode, inside, member};
+use crate::json::{decode, expect_object, inside, member};
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -16,8 +16,7 @@ use crate::tally::{Tally, counts};
 /// Reads the chunks of one response.
 #[derive(Debug)]
 pub(super) struct Reader {
-    next: Slot,
-    max_calls: usize,
+    slots: CallSlots,
     /// Whether a chunk of the API was read.
     has_read_any: bool,
     /// The call whose arguments are coming in pieces.
@@ -47,13 +46,6 @@ impl Open {
     }
 }
 
-/// Whether a document is one chunk of a stream or a whole response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GeminiDocument {
-    Chunk,
-    Whole,
-}
-
 /// What ends a call that has no end event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -64,7 +56,7 @@ enum End {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: Slot::default(), max_calls, has_read_any: false, open: None }
+        Self { slots: CallSlots::new(max_calls), has_read_any: false, open: None }
     }
 }
 
@@ -75,9 +67,7 @@ impl Read for Reader {
 
     /// Reads one chunk.
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let found = view(data)?;
         let is_known = found.is_ours || found.fails;
         // Later unknown chunks pass, unless they contain a call.
@@ -86,7 +76,7 @@ impl Read for Reader {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any |= is_known;
-        let mut reading = self.document(&found, data, GeminiDocument::Chunk)?;
+        let mut reading = self.document(&found, data, DocumentKind::Frame)?;
         // Chunks have no names; most clients fail on one.
         if event.is_some() {
             reading.form = FrameForm::Rewrite;
@@ -96,15 +86,13 @@ impl Read for Reader {
 
     /// Reads a whole response.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a response of this API"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a response of this API"))?;
         let found = view(data)?;
         if !found.is_ours && !found.fails {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any = true;
-        let mut reading = self.document(&found, data, GeminiDocument::Whole)?;
+        let mut reading = self.document(&found, data, DocumentKind::Body)?;
         reading.order = Order::Stream;
         Ok(reading)
     }
@@ -115,7 +103,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.begin()
+        self.slots.begin()
     }
 
     /// The texts of a whole response.
@@ -138,7 +126,7 @@ impl Reader {
         &mut self,
         found: &View<'_>,
         data: &str,
-        form: GeminiDocument,
+        form: DocumentKind,
     ) -> Result<Reading, Unreadable> {
         // Some clients do not distinguish candidates, so none overtakes another.
         let order = match found.candidates.is_empty() {
@@ -166,7 +154,7 @@ impl Reader {
         &mut self,
         candidate: &Candidate<'_>,
         data: &str,
-        form: GeminiDocument,
+        form: DocumentKind,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let lane = candidate.lane;
@@ -176,16 +164,13 @@ impl Reader {
                 // A text after a call keeps its position: a notice may come in between.
                 let leads = !reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
                 match (form, reading.text) {
-                    (GeminiDocument::Chunk, None) if leads => {
+                    (DocumentKind::Frame, None) if leads => {
                         (reading.text, reading.text_lane) = (Some(at), lane)
                     }
                     _ => reading.parts.push(Part { lane, at, what: What::Text }),
                 }
             }
-            if let Some(signature) = part.signature.filter(|text| !text.is_empty()) {
-                let at = inside(&signature);
-                reading.parts.push(Part { lane, at, what: What::Signature });
-            }
+            reading.add_signature(lane, part.signature.filter(|text| !text.is_empty()));
             if let Some((span, what)) = part.hosted {
                 self.hosted(span, what, lane, data, reading)?;
             }
@@ -197,14 +182,13 @@ impl Reader {
                 self.call(part, call, lane, data, reading)?;
             }
         }
-        let ends = candidate.finish.is_some() || form == GeminiDocument::Whole;
+        let ends = candidate.finish.is_some() || form == DocumentKind::Body;
         if ends {
             self.close_open(lane, End::Turn, reading);
             let at = candidate.finish.map(|reason| reason.span()).unwrap_or_default();
             // There is no other reason for calls.
             let announces_calls = candidate.finish.is_some_and(|reason| reason.is("STOP"));
-            let what = What::Finish(Finish { announces_calls });
-            reading.parts.push(Part { lane, at, what });
+            reading.finish(lane, at, announces_calls);
         }
         Ok(())
     }
@@ -228,7 +212,7 @@ impl Reader {
             Some(_) => {
                 self.close_open(lane, End::NextCall, reading);
                 let mut piece = Piece {
-                    slot: self.begin()?,
+                    slot: self.slots.begin()?,
                     role: PieceRole::Open(match streams {
                         true => CallKind::AnonymousInPieces,
                         false => CallKind::Anonymous,
@@ -261,7 +245,7 @@ impl Reader {
                     // No rule can name it, so it is refused.
                     self.open = open;
                     Piece {
-                        slot: self.begin()?,
+                        slot: self.slots.begin()?,
                         role: PieceRole::Open(CallKind::Anonymous),
                         followed_by: FollowedBy::Nothing,
                         arguments: whole(call, data),
@@ -270,7 +254,7 @@ impl Reader {
                 }
             },
         };
-        reading.parts.push(Part { lane, at, what: What::Piece(piece) });
+        reading.add_call(lane, at, piece);
         Ok(())
     }
 
@@ -330,7 +314,7 @@ impl Reader {
             open.partial.breaks("it is mixed with a call of another candidate");
         }
         let (lane, at) = (open.lane, Span::default());
-        reading.parts.push(Part { lane, at, what: What::Piece(open.close()) });
+        reading.add_call(lane, at, open.close());
     }
 
     /// Calls that the provider has run itself: they are reported, not held.
@@ -356,7 +340,7 @@ impl Reader {
         };
         let arguments = arguments.map(|span| span.of(data).to_owned());
         let piece = Piece {
-            slot: self.take_slot(),
+            slot: self.slots.take(),
             role: PieceRole::Open(CallKind::Anonymous),
             followed_by: FollowedBy::Nothing,
             name: Some(name.unwrap_or_else(|| "tool_call".to_owned())),
@@ -365,20 +349,8 @@ impl Reader {
             host: Host::Provider,
             ..Piece::default()
         };
-        reading.parts.push(Part { lane, at: span, what: What::Piece(piece) });
+        reading.add_call(lane, span, piece);
         Ok(())
-    }
-
-    fn begin(&mut self) -> Result<Slot, Unreadable> {
-        if self.max_calls == 0 {
-            return Err(Unreadable::TooManyCalls);
-        }
-        self.max_calls -= 1;
-        Ok(self.take_slot())
-    }
-
-    fn take_slot(&mut self) -> Slot {
-        self.next.take()
     }
 }
 

@@ -13,16 +13,16 @@ use callgate_json::{Error, Reader as Json, Span, quote};
 
 use self::contents::{Content, Part, contents};
 use self::unmerge::unmerge;
-use crate::json::{Edits, member, members};
+use crate::json::{Edits, member, remove_members};
 use crate::request::{
-    ClientMessage, Decoded, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
-    plan, rest, shown, whole_object,
+    ClientMessage, Decoded, ModelTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn,
+    Restored, SentCall, meaning, model_turns, plan, shown, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let contents = contents(request)?;
-    let said = model_turns(&contents);
+    let said = turns_of(&contents);
     let seen: Vec<ClientMessage<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         if whole_object(&call.original).is_none() {
@@ -54,7 +54,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// The recognisable traits of each of the model's turns.
 pub(crate) fn seen(request: &str) -> Result<Vec<ClientMessage<'_>>, Error> {
-    Ok(model_turns(&contents(request)?).iter().map(|turn| look(request, turn)).collect())
+    Ok(turns_of(&contents(request)?).iter().map(|turn| look(request, turn)).collect())
 }
 
 /// Consecutive contents of the model. Some clients store every chunk as a separate content.
@@ -67,30 +67,15 @@ struct Turn<'c, 'a> {
     answer: Option<&'c Content<'a>>,
 }
 
-fn model_turns<'c, 'a>(contents: &'c [Content<'a>]) -> Vec<Turn<'c, 'a>> {
-    let mut turns: Vec<Turn<'c, 'a>> = Vec::new();
-    let mut goes_on = false;
-    for (place, content) in contents.iter().enumerate() {
-        let is_model = content.role.is_some_and(|role| role.is("model"));
-        match turns.last_mut() {
-            Some(turn) if goes_on && is_model => {
-                turn.parts.extend(&content.parts);
-                turn.counts.push(content.parts.len());
-            }
-            Some(turn) if goes_on => turn.answer = content.list.is_some().then_some(content),
-            _ if is_model => {
-                turns.push(Turn {
-                    first: place,
-                    parts: content.parts.iter().collect(),
-                    counts: vec![content.parts.len()],
-                    answer: None,
-                });
-            }
-            _ => {}
-        }
-        goes_on = is_model;
-    }
-    turns
+fn turns_of<'c, 'a>(contents: &'c [Content<'a>]) -> Vec<Turn<'c, 'a>> {
+    let turns = model_turns(contents, |content| content.role.is_some_and(|it| it.is("model")));
+    let of_contents = |turn: ModelTurn<'c, Content<'a>>| Turn {
+        first: turn.first,
+        parts: turn.items.iter().flat_map(|content| &content.parts).collect(),
+        counts: turn.items.iter().map(|content| content.parts.len()).collect(),
+        answer: turn.answer.filter(|content| content.list.is_some()),
+    };
+    turns.into_iter().map(of_contents).collect()
 }
 
 /// The recognisable traits of a turn.
@@ -131,22 +116,9 @@ fn put_back<'t>(
     edits: &mut Edits,
 ) -> Vec<(usize, &'t RemovedCall)> {
     let shown = shown(&seen.texts, &plan.calls);
-    let mut gone = vec![false; turn.parts.len()];
-    let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
-    for ((place, text), shown) in seen.texts.iter().zip(&shown) {
-        let is_gone = !shown.is_empty() && rest(&text.text, shown).trim().is_empty();
-        if let Some(gone) = gone.get_mut(*place) {
-            *gone = is_gone;
-        }
-        for notice in shown {
-            if let Some(gap) = marked.get_mut(notice.call) {
-                *gap = Some(if is_gone || notice.leads { *place } else { place + 1 });
-            }
-            if !is_gone {
-                edits.replace(text.span(&notice.cut), "");
-            }
-        }
-    }
+    let notices = NoticePlaces::find(turn.parts.len(), seen, &shown, plan);
+    notices.cut(edits);
+    let NoticePlaces { mut gone, marked, .. } = notices;
     spare(turn, plan, &mut gone);
     let gaps = choose(turn, seen, plan, &marked);
     insert(turn, plan, &gaps, &gone, edits);
@@ -253,11 +225,7 @@ fn give_back_signatures(
         if *gone || !is_carried {
             continue;
         }
-        let all = members(request, part.span);
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        edits.remove(&spans, |place| {
-            all.get(place).is_some_and(|member| member.key.span() == signature.key)
-        });
+        remove_members(edits, request, part.span, |member| member.key.span() == signature.key);
     }
 }
 
@@ -284,10 +252,7 @@ fn add_results(answer: &Content<'_>, calls: &[(usize, &RemovedCall)], edits: &mu
 }
 
 pub(super) fn error_result(call: &RemovedCall) -> String {
-    let name = whole_object(&call.original)
-        .and_then(|part| member(&call.original, part, "functionCall"))
-        .and_then(|inner| member(&call.original, inner, "name"))
-        .map_or("\"\"", |name| name.of(&call.original));
+    let name = call.at(&["functionCall", "name"]);
     let id = match call.id.as_str() {
         "" => String::new(),
         id => format!("\"id\":{},", quote(id)),

@@ -113,11 +113,9 @@ pub(super) fn view(data: &str) -> Result<View<'_>, Error> {
 }
 
 fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<(), Error> {
-    let mut keys = Fields::camel_or_snake(&ROOT);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
+    let mut object = Fields::camel_or_snake(&ROOT).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
         view.is_empty = false;
-        let place = keys.find(&key)?;
         let kind = json.kind()?;
         match place {
             Some(0) if kind == Kind::Array => {
@@ -159,9 +157,7 @@ fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<
             Some(0) if kind != Kind::Null => {
                 return Err(Error::new(Problem::WrongType, json.position()));
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     Ok(())
@@ -173,60 +169,42 @@ const CANDIDATE: [&str; 3] = ["content", "finishReason", "index"];
 const MOST: i64 = 128;
 
 fn candidate<'a>(json: &mut Json<'a>, data: &'a str, place: usize) -> Result<Candidate<'a>, Error> {
-    json.kind()?;
-    let start = json.position();
     let mut candidate = Candidate { lane: Lane::of(place), ..Candidate::default() };
-    let mut keys = Fields::camel_or_snake(&CANDIDATE);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
+    let mut object = Fields::camel_or_snake(&CANDIDATE).enter(json)?;
+    while let Some(place) = object.next(json)? {
         let kind = json.kind()?;
-        match keys.find(&key)? {
-            Some(0) if kind != Kind::Null => {
-                candidate.content = Some(content(json, data)?);
-            }
-            Some(0) => candidate.no_content = Some(json.skip()?),
-            Some(1) => candidate.finish = text_or_null(json)?.filter(|text| !text.is_empty()),
-            Some(2) if kind != Kind::Null => match index(json, data)? {
+        match place {
+            0 if kind != Kind::Null => candidate.content = Some(content(json, data)?),
+            0 => candidate.no_content = Some(json.skip()?),
+            1 => candidate.finish = text_or_null(json)?.filter(|text| !text.is_empty()),
+            2 if kind != Kind::Null => match index(json, data)? {
                 (_, Some(number)) if (0..MOST).contains(&number) => {
                     candidate.lane = Lane::of(number);
                 }
                 _ => candidate.bad_index = true,
             },
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     candidate.bad_index |= i64::from(candidate.lane.0) >= MOST;
-    candidate.span = Span { start, end: json.position() };
+    candidate.span = object.span(json);
     Ok(candidate)
 }
 
 const CONTENT: [&str; 1] = ["parts"];
 
 fn content<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Content<'a>, Error> {
-    json.kind()?;
-    let start = json.position();
     let mut content = Content::default();
-    let mut keys = Fields::camel_or_snake(&CONTENT);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        if keys.find(&key)?.is_none() {
-            json.skip()?;
-            continue;
-        }
+    let mut object = Fields::camel_or_snake(&CONTENT).enter(json)?;
+    while object.next(json)?.is_some() {
         if json.kind()? == Kind::Null {
             content.no_list = Some(json.skip()?);
             continue;
         }
-        let start = json.position();
-        let mut array = json.array()?;
-        while array.next(json)? {
-            content.parts.push(part(json, data)?);
-        }
-        content.list = Some(Span { start, end: json.position() });
+        let (span, list) = json.list(|json| part(json, data))?;
+        (content.list, content.parts) = (Some(span), list);
     }
-    content.span = Span { start, end: json.position() };
+    content.span = object.span(json);
     Ok(content)
 }
 
@@ -240,13 +218,10 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
         part.span = json.skip()?;
         return Ok(part);
     }
-    let start = json.position();
-    let mut keys = Fields::camel_or_snake(&PART);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        let found = keys.find(&key)?;
+    let mut object = Fields::camel_or_snake(&PART).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
         let kind = json.kind()?;
-        match found {
+        match place {
             Some(0) if kind == Kind::String => {
                 let text = json.string()?;
                 part.has_more |= !text.is_empty();
@@ -255,7 +230,7 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
             Some(1) if kind != Kind::Null => {
                 let mut call = call(json, data)?;
                 call.key = key.span();
-                call.is_snake = found.is_some_and(|place| keys.is_snake(place, &key));
+                call.is_snake = place.is_some_and(|place| object.is_snake(place, &key));
                 part.call = Some(call);
             }
             Some(2) => part.is_thought = json.skip()?.of(data) == "true",
@@ -275,7 +250,7 @@ pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, E
             }
         }
     }
-    part.span = Span { start, end: json.position() };
+    part.span = object.span(json);
     Ok(part)
 }
 
@@ -283,26 +258,20 @@ const CALL: [&str; 5] = ["name", "args", "id", "partialArgs", "willContinue"];
 
 /// Reads a call.
 pub(super) fn call<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Call<'a>, Error> {
-    json.kind()?;
-    let start = json.position();
     let mut call = Call::default();
-    let mut keys = Fields::camel_or_snake(&CALL);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        let found = keys.find(&key)?;
-        call.has_snake |= found.is_some_and(|place| keys.is_snake(place, &key));
+    let mut object = Fields::camel_or_snake(&CALL).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
+        call.has_snake |= place.is_some_and(|place| object.is_snake(place, &key));
         let kind = json.kind()?;
-        match found {
+        match place {
             Some(0) => call.name = text_or_null(json)?.filter(|name| !name.is_empty()),
             Some(1) if kind != Kind::Null => call.args = Some(json.skip()?),
             Some(2) => call.id = text_or_null(json)?,
             Some(3) if kind != Kind::Null => call.partial = Some(json.skip()?),
             Some(4) => call.will_continue = json.skip()?.of(data) == "true",
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
-    call.span = Span { start, end: json.position() };
+    call.span = object.span(json);
     Ok(call)
 }

@@ -8,13 +8,14 @@ use super::form::{is_one_line, leave};
 use super::view::{self, Call, Candidate, Part as Said, View};
 use crate::ApiError;
 use crate::Blame;
-use crate::departure::{Departure, Orders, Rest};
-use crate::event::{Canonical, Fate, FrameForm, Lane, Part, Piece, Reading, What};
-use crate::json::{Edits, members};
-use crate::leave::finish_body;
+use crate::departure::{Fates, Leaving, Orders};
+use crate::event::{Canonical, Fate, FrameForm, Lane, Piece, Reading};
+use crate::json::{Edits, Member, append_to, member, members, prepend_to, remove_members};
+use crate::leave::{finish_body, text_of};
 use crate::object::{Raw, object};
 use crate::spec::Write;
-use crate::usage::{overlay, sum};
+use crate::stray::DocumentKind;
+use crate::usage::{TurnUsage, overlay};
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
@@ -26,19 +27,8 @@ pub(super) struct Writer {
     carried: usize,
     /// The id of the response, once it may continue with another answer.
     id: Option<String>,
-    /// Set once it does.
-    later: Option<Box<LaterAnswer>>,
-}
-
-/// An answer after the first one: it has the id of the first, and counts the tokens of all.
-#[derive(Debug)]
-struct LaterAnswer {
-    /// The usage of the answers before it.
-    spent: String,
-    /// Its own usage so far.
-    usage: String,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    is_given_up: bool,
+    /// Set once it does: later answers have the id of the first, and count the tokens of all.
+    later: Option<Box<TurnUsage>>,
 }
 
 impl Write for Writer {
@@ -47,26 +37,19 @@ impl Write for Writer {
     }
 
     /// Writes one chunk.
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let departure = orders.departure;
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         if reading.parts.is_empty() && reading.form == FrameForm::Regular && self.later.is_none() {
-            return leave(frame, data, reading, departure, Edits::default(), out);
+            return leave(leaving, Edits::default(), out);
         }
-        match self.edit(data, reading, orders, GeminiDocument::Chunk) {
-            Some(edits) => leave(frame, data, reading, departure, edits, out),
+        match self.edit(data, reading, orders, DocumentKind::Frame) {
+            Some(edits) => leave(leaving, edits, out),
             None => frame.leave_out(out),
         }
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let is_wrapped = view::view(data).is_ok_and(|found| found.is_wrapped);
         let signature = self.orphans.get(self.carried).map(|(_, signature)| signature.clone());
         let part = text_part(text, signature);
@@ -76,16 +59,13 @@ impl Write for Writer {
         frame.another(None, &wrapped(chunk, is_wrapped), out);
     }
 
-    fn next_answer(&mut self, spent: &str) {
-        let (spent, usage) = (spent.to_owned(), "{}".to_owned());
-        self.later = Some(Box::new(LaterAnswer { spent, usage, is_given_up: false }));
+    fn next_answer(&mut self, spent: &str, _end: &str) {
+        self.later = Some(Box::new(TurnUsage::after(spent)));
         self.orphans.clear();
     }
 
     fn give_up_answer(&mut self) {
-        if let Some(later) = &mut self.later {
-            later.is_given_up = true;
-        }
+        self.later.iter_mut().for_each(|usage| usage.give_up());
     }
 
     /// The other parts, a signature, and the tokens.
@@ -109,7 +89,7 @@ impl Write for Writer {
 
     /// Ends the candidates of this chunk as the API does when its own filter stops them.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let found = view::view(data).unwrap_or_default();
         let mut lanes: Vec<Lane> = found.candidates.iter().map(|found| found.lane).collect();
         if lanes.is_empty() {
@@ -121,9 +101,9 @@ impl Write for Writer {
     }
 
     /// Writes a whole response, or returns `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let departure = orders.departure;
-        let edits = self.edit(data, reading, orders, GeminiDocument::Whole)?;
+        let edits = self.edit(data, reading, orders, DocumentKind::Body)?;
         Some(finish_body(data, departure, edits))
     }
 }
@@ -135,21 +115,19 @@ impl Writer {
         data: &str,
         reading: &Reading,
         orders: Orders<'_>,
-        form: GeminiDocument,
+        form: DocumentKind,
     ) -> Option<Edits> {
-        let Orders { departure, fates } = orders;
         let found = view::view(data).ok()?;
-        let fates = Fates { reading, departure, fates };
+        let fates = Fates { reading, orders };
         let mut edits = Edits::default();
-        let mut is_missed = found.fails || form == GeminiDocument::Whole;
+        let mut is_missed = found.fails || form == DocumentKind::Body;
         for candidate in &found.candidates {
             is_missed |= self.edit_candidate(data, candidate, &fates, &mut edits);
         }
-        let ends_later = fates.fates.iter().any(|fate| matches!(fate, Fate::Later));
-        if ends_later && self.later.is_none() {
+        if fates.end_leaves_later() && self.later.is_none() {
             self.id = found.id.map(|id| id.of(data).to_owned());
         }
-        if form == GeminiDocument::Chunk {
+        if form == DocumentKind::Frame {
             self.edit_metadata(data, &found, &mut edits);
         }
         (is_missed || found.candidates.is_empty()).then_some(edits)
@@ -157,12 +135,10 @@ impl Writer {
 
     /// Makes a chunk of a later answer one of the same response.
     fn edit_metadata(&mut self, data: &str, found: &View<'_>, edits: &mut Edits) {
-        let Some(later) = &mut self.later else { return };
-        if let Some(usage) = found.usage {
-            if !later.is_given_up {
-                later.usage = overlay(&later.usage, usage.of(data));
-            }
-            edits.replace(usage, sum(&later.spent, &later.usage));
+        let Some(usage) = &mut self.later else { return };
+        if let Some(at) = found.usage {
+            usage.note(&overlay(usage.own(), at.of(data)));
+            edits.replace(at, usage.total());
         }
         if let (Some(id), Some(first)) = (found.id, &self.id) {
             edits.replace(id, first.clone());
@@ -265,11 +241,7 @@ impl Writer {
         };
         if part.has_more {
             // It is also a text or anything else: only the call is removed.
-            let all = members(data, part.span);
-            let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-            edits.remove(&spans, |place| {
-                all.get(place).is_some_and(|member| member.key.span() == call.key)
-            });
+            remove_members(edits, data, part.span, |member| member.key.span() == call.key);
             if let Some(text) = notice {
                 edits.insert(part.span.end, format!(",{}", text_part(text, None)));
             }
@@ -313,44 +285,6 @@ impl Writer {
     fn adopt(&mut self, lane: Lane) -> Option<String> {
         let place = self.orphans.iter().position(|(orphan, _)| *orphan == lane)?;
         Some(self.orphans.remove(place).1)
-    }
-}
-
-/// Whether a document is one chunk of a stream or a whole response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GeminiDocument {
-    Chunk,
-    Whole,
-}
-
-struct Fates<'a> {
-    reading: &'a Reading,
-    departure: &'a Departure,
-    fates: &'a [Fate],
-}
-
-impl<'a> Fates<'a> {
-    /// Whether only the end of the turn is left to write.
-    fn is_only_end(&self) -> bool {
-        self.departure.rest == Rest::End
-    }
-
-    fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
-        self.reading.parts.iter().zip(self.fates)
-    }
-
-    fn piece(&self, span: Span) -> Option<(&'a Piece, &'a Fate)> {
-        self.all().find_map(|(part, fate)| match &part.what {
-            What::Piece(piece) if part.at == span => Some((piece, fate)),
-            _ => None,
-        })
-    }
-
-    /// The fate of the end of the lane's turn, if it is here.
-    fn finish(&self, lane: Lane) -> Option<&'a Fate> {
-        self.all()
-            .find(|(part, _)| part.lane == lane && matches!(part.what, What::Finish(_)))
-            .map(|(_, fate)| fate)
     }
 }
 
@@ -432,12 +366,8 @@ fn wrapped(chunk: String, is_wrapped: bool) -> String {
 
 /// Removes the end of a turn that leaves later.
 fn remove_finish(data: &str, candidate: &Candidate<'_>, edits: &mut Edits) {
-    let all = members(data, candidate.span);
-    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-    let is_end = |key: &str| {
-        ["finishReason", "finish_reason", "finishMessage", "finish_message"].contains(&key)
-    };
-    edits.remove(&spans, |place| all.get(place).is_some_and(|member| is_end(member.key.raw())));
+    let ends = ["finishReason", "finish_reason", "finishMessage", "finish_message"];
+    remove_members(edits, data, candidate.span, |member| ends.contains(&member.key.raw()));
 }
 
 /// A text part, with a signature that must not be lost.
@@ -457,20 +387,15 @@ fn arguments(call: &Canonical) -> &str {
 /// Completes the first piece of a call: adds the arguments, removes the announcement of more
 /// pieces.
 fn edit_call(data: &str, call: &Call<'_>, whole: &Canonical, edits: &mut Edits) {
-    let all = members(data, call.span);
-    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-    let is_piece = |place: usize| {
-        let words = ["partialArgs", "partial_args", "willContinue", "will_continue"];
-        all.get(place).is_some_and(|member| words.iter().any(|word| member.key.is(word)))
-    };
-    edits.remove(&spans, is_piece);
-    let args = all.iter().find(|member| member.key.is("args"));
-    match (args, whole.arguments.trim()) {
-        (Some(args), text) if args.value.of(data) == text => {}
-        (Some(args), _) => edits.replace(args.value, arguments(whole)),
-        (None, _) => {
-            let comma = if (0..all.len()).all(is_piece) { "" } else { "," };
-            edits.insert(call.span.start + 1, format!("\"args\":{}{comma}", arguments(whole)));
+    let words = ["partialArgs", "partial_args", "willContinue", "will_continue"];
+    let is_piece = |member: &Member<'_>| words.iter().any(|word| member.key.is(word));
+    let left = remove_members(edits, data, call.span, is_piece);
+    match member(data, call.span, "args") {
+        Some(args) if args.of(data) == whole.arguments.trim() => {}
+        Some(args) => edits.replace(args, arguments(whole)),
+        None => {
+            let args = format!("\"args\":{}", arguments(whole));
+            prepend_to(edits, call.span, left > 0, &args);
         }
     }
 }
@@ -485,16 +410,13 @@ fn add_part(data: &str, candidate: &Candidate<'_>, left: usize, part: &str, edit
         };
     };
     match (content.list, content.no_list) {
-        (Some(list), _) => {
-            let comma = if left > 0 { "," } else { "" };
-            edits.insert(list.end - 1, format!("{comma}{part}"));
-        }
+        (Some(list), _) => append_to(edits, list, left > 0, part),
         (None, Some(null)) => edits.replace(null, format!("[{part}]")),
         (None, None) => add_member(data, content.span, "parts", &format!("[{part}]"), edits),
     }
 }
 
 fn add_member(data: &str, object: Span, key: &str, value: &str, edits: &mut Edits) {
-    let comma = if members(data, object).is_empty() { "" } else { "," };
-    edits.insert(object.start + 1, format!("\"{key}\":{value}{comma}"));
+    let has_others = !members(data, object).is_empty();
+    prepend_to(edits, object, has_others, &format!("\"{key}\":{value}"));
 }

@@ -3,7 +3,7 @@
 use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::step::Step;
-use crate::json::{Fields, index, text_or_null};
+use crate::json::{Fields, index, is_set, text_or_null, whole};
 
 /// The parts of an event's data that the gate acts on.
 #[derive(Default)]
@@ -61,30 +61,24 @@ const EVENT: [&str; 9] = [
 pub(super) fn event(data: &str) -> Result<Event<'_>, Error> {
     let mut json = Json::new(data);
     let mut event = Event::default();
-    let mut fields = Fields::new(&EVENT);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        let place = fields.find(&key)?;
+    let mut object = Fields::new(&EVENT).enter(&mut json)?;
+    while let Some(place) = object.next(&mut json)? {
         let is_object = json.kind()? == Kind::Object;
         match place {
-            Some(0) => event.kind = text_or_null(&mut json)?,
-            Some(1) => event.index = Some(index(&mut json, data)?),
-            Some(2) if is_object => {
-                event.step = Some(Box::new(Step::read(&mut json)?));
-            }
-            Some(3) if is_object => event.delta = delta(&mut json)?,
-            Some(4) if is_object => {
+            0 => event.kind = text_or_null(&mut json)?,
+            1 => event.index = Some(index(&mut json, data)?),
+            2 if is_object => event.step = Some(Box::new(Step::read(&mut json)?)),
+            3 if is_object => event.delta = delta(&mut json)?,
+            4 if is_object => {
                 let interaction = interaction(&mut json)?;
                 event.interaction = Some(Box::new(interaction));
             }
-            Some(5) => event.status = text_or_null(&mut json)?,
-            Some(6..) => {
+            5 => event.status = text_or_null(&mut json)?,
+            6.. => {
                 event.is_of_another_revision = true;
                 json.skip()?;
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     json.end()?;
@@ -93,45 +87,31 @@ pub(super) fn event(data: &str) -> Result<Event<'_>, Error> {
 
 /// Reads a whole interaction.
 pub(super) fn body(data: &str) -> Result<Interaction<'_>, Error> {
-    let mut json = Json::new(data);
-    let interaction = interaction(&mut json)?;
-    json.end()?;
-    Ok(interaction)
+    whole(data, interaction)
 }
 
 const INTERACTION: [&str; 7] = ["id", "status", "model", "usage", "steps", "object", "error"];
 
 fn interaction<'a>(json: &mut Json<'a>) -> Result<Interaction<'a>, Error> {
     let mut found = Interaction::default();
-    let mut fields = Fields::new(&INTERACTION);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        let place = fields.find(&key)?;
+    let mut object = Fields::new(&INTERACTION).enter(json)?;
+    while let Some(place) = object.next(json)? {
         let kind = json.kind()?;
         match place {
-            Some(0) if kind == Kind::String => found.id = Some(json.string()?),
-            Some(1) => found.status = text_or_null(json)?,
-            Some(2) if kind == Kind::String => found.model = Some(json.string()?),
-            Some(3) if kind == Kind::Object => found.usage = Some(json.skip()?),
-            Some(4) if kind == Kind::Array => {
-                let start = json.position();
-                let mut array = json.array()?;
-                while array.next(json)? {
-                    found.list.push(Step::read(json)?);
-                }
-                found.steps = Some(Span { start, end: json.position() });
+            0 if kind == Kind::String => found.id = Some(json.string()?),
+            1 => found.status = text_or_null(json)?,
+            2 if kind == Kind::String => found.model = Some(json.string()?),
+            3 if kind == Kind::Object => found.usage = Some(json.skip()?),
+            4 if kind == Kind::Array => {
+                let (span, list) = json.list(|json| Step::read(json))?;
+                (found.steps, found.list) = (Some(span), list);
             }
-            Some(4) if kind != Kind::Null => {
+            4 if kind != Kind::Null => {
                 return Err(Error::new(Problem::WrongType, json.position()));
             }
-            Some(5) if kind == Kind::String => found.is_object = json.string()?.is("interaction"),
-            Some(6) if kind != Kind::Null => {
-                found.fails = true;
-                json.skip()?;
-            }
-            _ => {
-                json.skip()?;
-            }
+            5 if kind == Kind::String => found.is_object = json.string()?.is("interaction"),
+            6 => found.fails = is_set(json)?,
+            _ => json.ignore()?,
         }
     }
     Ok(found)
@@ -141,27 +121,19 @@ const DELTA: [&str; 7] = ["type", "text", "signature", "arguments", "id", "name"
 
 fn delta<'a>(json: &mut Json<'a>) -> Result<Delta<'a>, Error> {
     let mut delta = Delta::default();
-    let start = json.position();
-    let mut fields = Fields::new(&DELTA);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        let place = fields.find(&key)?;
+    let mut object = Fields::new(&DELTA).enter(json)?;
+    while let Some(place) = object.next(json)? {
         let kind = json.kind()?;
         match place {
-            Some(0) => delta.kind = text_or_null(json)?,
-            Some(1) if kind == Kind::String => delta.text = Some(json.string()?),
-            Some(2) if kind == Kind::String => delta.signature = Some(json.string()?),
-            Some(3) if kind != Kind::Null => delta.arguments = Some((json.skip()?, kind)),
-            Some(4) => delta.id = text_or_null(json)?,
-            Some(5) => delta.name = text_or_null(json)?.filter(|name| !name.is_empty()),
-            Some(6) => {
-                json.skip()?;
-            }
-            _ => {
-                json.skip()?;
-            }
+            0 => delta.kind = text_or_null(json)?,
+            1 if kind == Kind::String => delta.text = Some(json.string()?),
+            2 if kind == Kind::String => delta.signature = Some(json.string()?),
+            3 if kind != Kind::Null => delta.arguments = Some((json.skip()?, kind)),
+            4 => delta.id = text_or_null(json)?,
+            5 => delta.name = text_or_null(json)?.filter(|name| !name.is_empty()),
+            _ => json.ignore()?,
         }
     }
-    delta.span = Span { start, end: json.position() };
+    delta.span = object.span(json);
     Ok(delta)
 }

@@ -4,10 +4,10 @@ use callgate_json::{Kind, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, Finish, FollowedBy, Host, Lane, Order, Part, Piece,
-    PieceRole, Reading, Slot, Unreadable, What,
+    ArgumentsPiece, BlockStep, CallSlots, FollowedBy, Host, Lane, Piece, PieceRole, Reading, Slot,
+    Unreadable,
 };
-use crate::json::{decode, inside, is_done};
+use crate::json::{decode, expect_object, inside, is_done};
 use crate::spec::Read;
 use crate::stray::{DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts};
@@ -25,11 +25,10 @@ pub(super) struct Reader {
     open: Vec<OpenStep>,
     /// The calls so far, by their ids.
     calls: Vec<(String, Slot)>,
-    /// How many steps have started: the slot of the next.
-    started: Slot,
+    /// The slots of the steps.
+    slots: CallSlots,
     /// Whether an event of the API was read.
     has_read_any: bool,
-    max_calls: usize,
 }
 
 #[derive(Debug)]
@@ -55,8 +54,8 @@ enum StepsIn {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        let (open, calls) = (Vec::new(), Vec::new());
-        Self { open, calls, started: Slot::default(), has_read_any: false, max_calls }
+        let (open, calls, slots) = (Vec::new(), Vec::new(), CallSlots::new(max_calls));
+        Self { open, calls, slots, has_read_any: false }
     }
 }
 
@@ -68,11 +67,9 @@ impl Read for Reader {
     /// Reads one event's data.
     fn read(&mut self, name: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
-            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
+            return Ok(Reading::done());
         }
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let found = event(data)?;
         let kind = decode(found.kind)?;
         if has_strangers(kind.as_deref().unwrap_or_default(), &found) {
@@ -82,9 +79,7 @@ impl Read for Reader {
             Some("step.delta") => self.step_delta(&found, data)?,
             Some("step.start") => self.step_start(&found, data)?,
             Some("step.stop") => self.step_stop(&found)?,
-            Some("error") => {
-                Reading { order: Order::Stream, after: After::Failure, ..Reading::default() }
-            }
+            Some("error") => Reading::failure(),
             Some(kind) if kind.starts_with("interaction.") => {
                 self.interaction_event(kind, &found, data)?
             }
@@ -98,7 +93,7 @@ impl Read for Reader {
             _ if found.step.is_some() || found.delta.arguments.is_some() => {
                 return Err(Unreadable::Foreign);
             }
-            _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
+            _ => Reading::in_lane(LANE),
         };
         self.has_read_any = true;
         Ok(reading)
@@ -106,16 +101,14 @@ impl Read for Reader {
 
     /// Reads a whole interaction.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not an interaction"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not an interaction"))?;
         let found = body(data)?;
         let is_ours = found.steps.is_some() || (found.is_object && found.status.is_some());
         if !is_ours && !found.fails {
             return Err(Unreadable::Foreign);
         }
         self.has_read_any = true;
-        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        let mut reading = Reading::in_stream();
         self.add_metadata(&found, data, &mut reading);
         self.steps(&found, data, StepsIn::Body, &mut reading)?;
         if is_ours {
@@ -132,7 +125,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.begin()
+        self.slots.begin()
     }
 
     /// The texts of whole steps.
@@ -160,10 +153,10 @@ impl Reader {
         if self.open.iter().any(|open| open.index == index) {
             return Err(Unreadable::Ambiguous("a step with the index of another step"));
         }
-        if self.open.len() >= self.max_calls {
+        if self.open.len() >= self.slots.left() {
             return Err(Unreadable::TooManyCalls);
         }
-        let (slot, host) = (self.take_slot(), step.host()?);
+        let (slot, host) = (self.slots.take(), step.host()?);
         let mut reading = block(slot, BlockStep::Open, found);
         let mut id = None;
         match host {
@@ -176,17 +169,16 @@ impl Reader {
                     reading.skipped_by_some_clients = piece.arguments != ArgumentsPiece::None;
                 }
                 reading.takes(step.span, step.name);
-                reading.parts.push(part(step.span, What::Piece(piece)));
+                reading.add_call(LANE, step.span, piece);
             }
             None => {
                 for text in step.shown() {
                     match reading.text {
                         None => reading.text = Some(inside(text)),
-                        Some(_) => reading.parts.push(part(inside(text), What::Text)),
+                        Some(_) => reading.add_text(LANE, Some(*text)),
                     }
                 }
-                let signature = step.signature().map(|text| inside(&text));
-                reading.parts.extend(signature.map(|at| part(at, What::Signature)));
+                reading.add_signature(LANE, step.signature());
             }
         }
         self.open.push(OpenStep { slot, index, id, host, spoiled: false });
@@ -204,15 +196,15 @@ impl Reader {
         match host {
             Some(Host::Client) => {
                 let piece = call_delta(open, delta, data)?;
-                reading.parts.push(part(Span::default(), What::Piece(piece)));
+                reading.add_call(LANE, Span::default(), piece);
             }
             Some(Host::Provider) => {
                 let mut piece = Piece { slot, host: Host::Provider, ..Piece::default() };
-                if let Some((span, kind)) = delta.arguments {
-                    piece.arguments = fragment(span, kind, data);
+                if let Some(value) = delta.arguments {
+                    piece.arguments = ArgumentsPiece::of_value(value, data);
                 }
                 reading.takes(delta.span, delta.name);
-                reading.parts.push(part(Span::default(), What::Piece(piece)));
+                reading.add_call(LANE, Span::default(), piece);
             }
             // Some client may add them to a call.
             None if delta.arguments.is_some() => return Err(Unreadable::Orphan),
@@ -223,9 +215,7 @@ impl Reader {
                 let is_text = delta.kind.is_some_and(|kind| kind.is("text"));
                 let text = delta.text.filter(|text| is_text && !text.is_empty());
                 reading.text = text.map(|text| inside(&text));
-                let signature = delta.signature.filter(|text| !text.is_empty());
-                let signature = signature.map(|text| part(inside(&text), What::Signature));
-                reading.parts.extend(signature);
+                reading.add_signature(LANE, delta.signature.filter(|text| !text.is_empty()));
             }
         }
         Ok(reading)
@@ -237,7 +227,7 @@ impl Reader {
         self.open.retain(|open| open.slot != slot);
         let mut reading = block(slot, BlockStep::Close, found);
         if host.is_some() {
-            reading.parts.push(part(Span::default(), What::End(slot)));
+            reading.add_end(LANE, slot);
         }
         Ok(reading)
     }
@@ -251,7 +241,7 @@ impl Reader {
         if found.is_of_another_revision {
             return Err(Unreadable::Foreign);
         }
-        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        let mut reading = Reading::in_lane(LANE);
         if let Some(interaction) = &found.interaction {
             self.add_metadata(interaction, data, &mut reading);
             self.steps(interaction, data, StepsIn::Event, &mut reading)?;
@@ -267,8 +257,7 @@ impl Reader {
         match (kind, found.kind) {
             // Its name alone announces calls.
             ("interaction.requires_action", Some(kind)) => {
-                let what = What::Finish(Finish { announces_calls: true });
-                reading.parts.push(part(kind.span(), what));
+                reading.finish(LANE, kind.span(), true);
             }
             ("interaction.completed", _) if inner.is_none() && found.status.is_none() => {
                 finish(None, &mut reading);
@@ -310,14 +299,12 @@ impl Reader {
         reading.content = found.steps;
         for step in &found.list {
             if form == StepsIn::Body {
-                let texts = step.shown().map(|text| part(inside(text), What::Text));
-                reading.parts.extend(texts);
-                let signature = step.signature().map(|text| part(inside(&text), What::Signature));
-                reading.parts.extend(signature);
+                step.shown().for_each(|text| reading.add_text(LANE, Some(*text)));
+                reading.add_signature(LANE, step.signature());
             }
             let Some(host) = step.host()? else {
                 if form == StepsIn::Body {
-                    self.take_slot();
+                    self.slots.take();
                 }
                 continue;
             };
@@ -329,7 +316,7 @@ impl Reader {
                 Some(slot) => slot,
                 // It was reported when it came.
                 None if host == Host::Provider && form == StepsIn::Event => continue,
-                None => self.begin()?,
+                None => self.slots.begin()?,
             };
             let mut piece = step.piece(slot, host, data)?;
             let arguments = step.arguments(data).to_owned();
@@ -340,7 +327,7 @@ impl Reader {
                 piece.followed_by = FollowedBy::Nothing;
                 piece.arguments = ArgumentsPiece::Whole(arguments);
             }
-            reading.parts.push(part(step.span, What::Piece(piece)));
+            reading.add_call(LANE, step.span, piece);
         }
         Ok(())
     }
@@ -348,18 +335,6 @@ impl Reader {
     fn resolve(&self, found: &Event<'_>) -> Option<&OpenStep> {
         let index = number(found)?;
         self.open.iter().find(|open| open.index == index)
-    }
-
-    fn begin(&mut self) -> Result<Slot, Unreadable> {
-        if self.max_calls == 0 {
-            return Err(Unreadable::TooManyCalls);
-        }
-        self.max_calls -= 1;
-        Ok(self.take_slot())
-    }
-
-    fn take_slot(&mut self) -> Slot {
-        self.started.take()
     }
 }
 
@@ -378,20 +353,10 @@ fn call_delta(open: &OpenStep, delta: &Delta<'_>, data: &str) -> Result<Piece, U
         Some(_) => Some("a piece of its arguments has another type"),
         None => None,
     };
-    if let Some((span, Kind::String)) = delta.arguments {
-        piece.arguments = fragment(span, Kind::String, data);
+    if let Some(value @ (_, Kind::String)) = delta.arguments {
+        piece.arguments = ArgumentsPiece::of_value(value, data);
     }
     Ok(piece)
-}
-
-fn fragment(span: Span, kind: Kind, data: &str) -> ArgumentsPiece {
-    match kind {
-        Kind::String => {
-            let inside = Span { start: span.start + 1, end: span.end - 1 };
-            ArgumentsPiece::Fragment(inside.of(data).to_owned())
-        }
-        _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
-    }
 }
 
 /// Whether an event of a known kind contains members of other kinds. They would not be judged
@@ -416,18 +381,12 @@ fn number(found: &Event<'_>) -> Option<i64> {
 }
 
 fn block(slot: Slot, does: BlockStep, found: &Event<'_>) -> Reading {
-    let index = found.index.map(|(span, _)| span);
-    let block = Some(Block { slot, does, index, place: None });
-    Reading { order: Order::Lane(LANE), block, text_lane: LANE, ..Reading::default() }
-}
-
-fn part(at: Span, what: What) -> Part {
-    Part { lane: LANE, at, what }
+    Reading::of_block(LANE, slot, does, found.index.map(|(span, _)| span))
 }
 
 /// The end of the turn.
 fn finish(status: Option<Text<'_>>, reading: &mut Reading) {
     let announces_calls = status.is_some_and(|status| status.is("requires_action"));
     let at = status.map(|status| status.span()).unwrap_or_default();
-    reading.parts.push(part(at, What::Finish(Finish { announces_calls })));
+    reading.finish(LANE, at, announces_calls);
 }

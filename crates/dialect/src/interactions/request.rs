@@ -7,16 +7,16 @@
 
 mod input;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use callgate_json::Error;
+use callgate_json::{Error, Span};
 
-use self::input::{Input, Request, Turn};
-use crate::json::{Edits, member};
+use self::input::{Input, Request, Step};
+use crate::json::{Edits, prepend_to};
 use crate::object::{Raw, object};
 use crate::request::{
-    ClientMessage, Decoded, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall, meaning,
-    plan, rest, shown, whole_object,
+    ClientMessage, Decoded, ModelTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn,
+    Restored, SentCall, fill_gaps, meaning, plan, refusal, results_of_kept, shown,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -27,7 +27,12 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     let mut out = Restored::default();
     let mut edits = Edits::default();
     let mut known = known(&read);
-    let results = results(&read, &kept, &mut known, &mut out);
+    let refuse = |call: &RemovedCall| match &read.input {
+        Input::Missing => Some(Restored::UNANSWERED),
+        _ => refusal(call),
+    };
+    let result = |call: &RemovedCall| Some(error_result(call));
+    let results = results_of_kept(&kept, &mut known, refuse, result, &mut out);
     open_with(&read.input, &results, &mut edits);
 
     let said = read.model_turns();
@@ -63,12 +68,12 @@ pub(super) fn states(request: &str) -> Result<Vec<String>, Error> {
 }
 
 /// The recognisable traits of a turn.
-fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> ClientMessage<'a> {
-    let outputs = turn.steps.iter().enumerate().filter(|(_, step)| step.is("model_output"));
+fn look<'a>(request: &'a str, turn: &ModelTurn<'_, Step<'a>>) -> ClientMessage<'a> {
+    let outputs = turn.items.iter().enumerate().filter(|(_, step)| step.is("model_output"));
     let texts = outputs
         .flat_map(|(place, step)| step.texts.iter().map(move |text| (place, Decoded::new(text))));
     let mut seen = ClientMessage::new(turn.first, texts.collect());
-    for step in &turn.steps {
+    for step in &turn.items {
         if step.is("function_call") {
             let call = SentCall::read(request, step.span, "arguments");
             seen.add_call(request, SentCall { id: step.id, ..call });
@@ -86,40 +91,6 @@ fn known(read: &Request<'_>) -> HashSet<String> {
         [meaning(step.id), meaning(step.call_id)].into_iter().chain(inside)
     });
     ids.flatten().filter(|id| !id.is_empty()).collect()
-}
-
-/// Why a call cannot be put back.
-fn refusal(call: &RemovedCall) -> Option<&'static str> {
-    if call.id.is_empty() {
-        return Some(Restored::NO_ID);
-    }
-    whole_object(&call.original).is_none().then_some(Restored::UNREADABLE)
-}
-
-/// The results of calls that the provider still has.
-fn results(
-    read: &Request<'_>,
-    turns: &[&RemovedTurn],
-    known: &mut HashSet<String>,
-    out: &mut Restored,
-) -> Vec<String> {
-    let mut results = Vec::new();
-    for call in turns.iter().flat_map(|turn| &turn.calls) {
-        let why = match &read.input {
-            _ if known.contains(&call.id) => Some(Restored::PRESENT),
-            Input::Missing => Some(Restored::UNANSWERED),
-            _ => refusal(call),
-        };
-        match why {
-            Some(why) => out.skipped.push((call.id.clone(), why)),
-            None => {
-                results.push(error_result(call));
-                known.insert(call.id.clone());
-                out.restored.push(call.id.clone());
-            }
-        }
-    }
-    results
 }
 
 /// Inserts the results at the start of the input.
@@ -140,47 +111,29 @@ fn open_with(input: &Input<'_>, results: &[String], edits: &mut Edits) {
             edits.insert(span.end, "]");
         }
         Input::Steps(span, steps) => {
-            let comma = if steps.is_empty() { "" } else { "," };
-            edits.insert(span.start + 1, format!("{results}{comma}"));
+            prepend_to(edits, *span, !steps.is_empty(), &results);
         }
     }
 }
 
-fn put_back(turn: &Turn<'_, '_>, seen: &ClientMessage<'_>, plan: &Plan<'_>, edits: &mut Edits) {
+fn put_back(
+    turn: &ModelTurn<'_, Step<'_>>,
+    seen: &ClientMessage<'_>,
+    plan: &Plan<'_>,
+    edits: &mut Edits,
+) {
     let shown = shown(&seen.texts, &plan.calls);
-    let mut by_gap: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    let mut gone = vec![false; turn.steps.len()];
-    let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
-    for (place, gone) in gone.iter_mut().enumerate() {
-        let texts = || seen.texts.iter().zip(&shown).filter(|((step, _), _)| *step == place);
-        let is_empty = |text: &Decoded<'_>, shown: &[_]| rest(&text.text, shown).trim().is_empty();
-        *gone = texts().any(|(_, shown)| !shown.is_empty())
-            && texts().all(|((_, text), shown)| is_empty(text, shown));
-        for ((_, text), shown) in texts() {
-            for notice in shown {
-                if let Some(mark) = marked.get_mut(notice.call) {
-                    *mark = Some(if *gone || notice.leads { place } else { place + 1 });
-                }
-                if !*gone {
-                    edits.replace(text.span(&notice.cut), "");
-                }
-            }
+    let notices = NoticePlaces::find(turn.items.len(), seen, &shown, plan);
+    notices.cut(edits);
+    let (mut gaps, mut least) = (vec![Vec::new(); turn.items.len() + 1], 0);
+    for (call, marked) in plan.calls.iter().zip(&notices.marked) {
+        least = marked.unwrap_or(turn.items.len()).max(least);
+        if let Some(gap) = gaps.get_mut(least) {
+            gap.push(call.original.clone());
         }
     }
-    let mut least = 0;
-    for (call, marked) in plan.calls.iter().zip(&marked) {
-        least = marked.unwrap_or(turn.steps.len()).max(least);
-        by_gap.entry(least).or_default().push(&call.original);
-    }
-    for (gap, calls) in by_gap {
-        let calls = calls.join(",");
-        match (turn.steps.get(gap), gone.get(gap), turn.steps.last()) {
-            (Some(step), Some(true), _) => edits.replace(step.span, calls),
-            (Some(step), _, _) => edits.insert(step.span.start, format!("{calls},")),
-            (None, _, Some(last)) => edits.insert(last.span.end, format!(",{calls}")),
-            (None, _, None) => {}
-        }
-    }
+    let steps: Vec<Span> = turn.items.iter().map(|step| step.span).collect();
+    fill_gaps(&steps, &notices.gone, &gaps, edits);
     if let Some(answer) = turn.answer {
         let results: Vec<String> = plan.calls.iter().map(|call| error_result(call)).collect();
         edits.insert(answer.span.start, format!("{},", results.join(",")));
@@ -188,9 +141,7 @@ fn put_back(turn: &Turn<'_, '_>, seen: &ClientMessage<'_>, plan: &Plan<'_>, edit
 }
 
 fn error_result(call: &RemovedCall) -> String {
-    let name = whole_object(&call.original)
-        .and_then(|step| member(&call.original, step, "name"))
-        .map_or("\"\"", |name| name.of(&call.original));
+    let name = call.at(&["name"]);
     object! {
         "type": "function_result", "call_id": &call.id, "name": Raw(name), "is_error": true,
         "result": &call.why,

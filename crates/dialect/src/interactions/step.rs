@@ -3,7 +3,7 @@
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, CallKind, Host, Piece, PieceRole, Slot, Unreadable};
-use crate::json::{Fields, decode, members, text_or_null};
+use crate::json::{Fields, decode, members, text_in, text_or_null};
 
 /// The parts of a step that the gate acts on.
 #[derive(Default)]
@@ -33,27 +33,19 @@ impl<'a> Step<'a> {
     /// Reads a step.
     pub(super) fn read(json: &mut Json<'a>) -> Result<Self, Error> {
         let mut step = Self::default();
-        json.kind()?;
-        let start = json.position();
-        let mut fields = Fields::new(&STEP);
-        let mut object = json.object()?;
-        while let Some(key) = object.next(json)? {
-            match fields.find(&key)? {
-                Some(0) => step.kind = text_or_null(json)?,
-                Some(1) => step.id = text_or_null(json)?,
-                Some(2) => step.name = text_or_null(json)?.filter(|name| !name.is_empty()),
-                Some(3) => {
-                    let kind = json.kind()?;
-                    step.arguments = Some((json.skip()?, kind)).filter(|_| kind != Kind::Null);
-                }
-                Some(4) if json.kind()? == Kind::String => step.signature = Some(json.string()?),
-                Some(5) if json.kind()? == Kind::Array => step.texts = texts(json)?,
-                _ => {
-                    json.skip()?;
-                }
+        let mut object = Fields::new(&STEP).enter(json)?;
+        while let Some(place) = object.next(json)? {
+            match place {
+                0 => step.kind = text_or_null(json)?,
+                1 => step.id = text_or_null(json)?,
+                2 => step.name = text_or_null(json)?.filter(|name| !name.is_empty()),
+                3 => step.arguments = Some(json.value()?).filter(|(_, kind)| *kind != Kind::Null),
+                4 if json.kind()? == Kind::String => step.signature = Some(json.string()?),
+                5 if json.kind()? == Kind::Array => step.texts = texts(json)?,
+                _ => json.ignore()?,
             }
         }
-        step.span = Span { start, end: json.position() };
+        step.span = object.span(json);
         Ok(step)
     }
 
@@ -123,23 +115,6 @@ impl<'a> Step<'a> {
 
 /// The texts in a list of contents.
 fn texts<'a>(json: &mut Json<'a>) -> Result<Vec<Text<'a>>, Error> {
-    let mut texts = Vec::new();
-    let mut array = json.array()?;
-    while array.next(json)? {
-        if json.kind()? != Kind::Object {
-            json.skip()?;
-            continue;
-        }
-        let mut fields = Fields::new(&["text"]);
-        let mut object = json.object()?;
-        while let Some(key) = object.next(json)? {
-            match fields.find(&key)? {
-                Some(_) if json.kind()? == Kind::String => texts.push(json.string()?),
-                _ => {
-                    json.skip()?;
-                }
-            }
-        }
-    }
-    Ok(texts)
+    let (_, texts) = json.list(|json| text_in(json, Fields::new(&["text"])))?;
+    Ok(texts.into_iter().flatten().collect())
 }

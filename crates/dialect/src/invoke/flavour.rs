@@ -77,9 +77,7 @@ impl Flavour {
     pub(super) fn writer(self) -> Box<dyn Write> {
         match self {
             Self::Anthropic => (anthropic::SPEC.writer)(),
-            Self::Nova => {
-                Box::new(converse::write::Writer::new(converse::read::EventNames::OfKeys))
-            }
+            Self::Nova => Box::new(converse::write::writer(converse::read::EventNames::OfKeys)),
             Self::Chat => (openai_chat::SPEC.writer)(),
             Self::Plain => Box::new(super::plain::Writer),
         }

@@ -4,11 +4,10 @@
 //! refused.
 
 use callgate_json::{Kind, Reader as Json, Span};
-use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
-use crate::departure::Orders;
-use crate::event::{Finish, Lane, Order, Part, Reading, Slot, Unreadable, What};
+use crate::departure::{Leaving, Orders};
+use crate::event::{Lane, Order, Part, Reading, Slot, Unreadable, What};
 use crate::json::{Edits, Member, document, elements, inside, members};
 use crate::leave::{finish_body, leave};
 use crate::side_text::TextNames;
@@ -45,7 +44,7 @@ impl Read for Reader {
         if holds_call_key(&mut Json::new(data), data)? {
             return Err(Unreadable::Ambiguous("a call in a shape that is not known"));
         }
-        let mut reading = Reading { order: Order::Lane(Lane::default()), ..Reading::default() };
+        let mut reading = Reading::in_lane(Lane::default());
         let mut json = Json::new(data);
         let mut object = json.object()?;
         while let Some(key) = object.next(&mut json)? {
@@ -60,8 +59,7 @@ impl Read for Reader {
         json.end()?;
         self.has_read_any = true;
         if is_over(data) {
-            let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane: Lane::default(), at: Span::default(), what });
+            reading.finish(Lane::default(), Span::default(), false);
         }
         Ok(reading)
     }
@@ -73,8 +71,7 @@ impl Read for Reader {
             reading.parts.push(Part { lane: Lane::default(), at, what: What::Text });
         }
         if !reading.parts.iter().any(|part| matches!(part.what, What::Finish(_))) {
-            let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane: Lane::default(), at: Span::default(), what });
+            reading.finish(Lane::default(), Span::default(), false);
         }
         Ok(reading)
     }
@@ -89,10 +86,6 @@ impl Read for Reader {
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
         Ok(self.strays.take())
-    }
-
-    fn contain(&mut self) -> bool {
-        false
     }
 }
 
@@ -149,18 +142,11 @@ fn has_content(value: &str) -> bool {
 pub(super) struct Writer;
 
 impl Write for Writer {
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        leave(frame, data, reading, orders.departure, Edits::default(), out);
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        leave(leaving, Edits::default(), out);
     }
 
-    fn write_body(&mut self, data: &str, _: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn whole_body(&mut self, data: &str, _: &Reading, orders: Orders<'_>) -> Option<String> {
         Some(finish_body(data, orders.departure, Edits::default()))
     }
 }

@@ -4,7 +4,7 @@ use callgate_json::Span;
 
 use super::flavour::Flavour;
 use crate::Dialect;
-use crate::event::{After, Order, Reading, Slot, Unreadable};
+use crate::event::{Reading, Slot, Unreadable};
 use crate::side_text::TextNames;
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -55,11 +55,7 @@ impl Read for Reader {
                     return Err(Unreadable::Foreign);
                 }
                 self.has_failed = true;
-                return Ok(Reading {
-                    order: Order::Stream,
-                    after: After::Failure,
-                    ..Reading::default()
-                });
+                return Ok(Reading::failure());
             }
             _ => return Err(Unreadable::Foreign),
         }

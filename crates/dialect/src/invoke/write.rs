@@ -4,7 +4,7 @@ use callgate_json::Span;
 use callgate_wire::Frame;
 
 use super::flavour::Flavour;
-use crate::departure::Orders;
+use crate::departure::{Leaving, Orders};
 use crate::event::{Reading, Slot};
 use crate::json::Edits;
 use crate::leave::leave;
@@ -66,19 +66,11 @@ impl Write for Writer {
         }
     }
 
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let departure = orders.departure;
-        match frame.event() == Some(b"chunk") {
-            true => self.inner(data).write(frame, data, reading, orders, out),
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        match leaving.frame.event() == Some(b"chunk") {
+            true => self.inner(leaving.data).write_frame(leaving, out),
             // An exception is not part of the model's API.
-            false => leave(frame, data, reading, departure, Edits::default(), out),
+            false => leave(leaving, Edits::default(), out),
         }
     }
 
@@ -103,7 +95,7 @@ impl Write for Writer {
         }
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
-        self.inner(data).write_body(data, reading, orders)
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+        self.inner(data).whole_body(data, reading, orders)
     }
 }

@@ -4,25 +4,17 @@
 mod turn;
 
 use super::request::error_result;
-use crate::AddedEvent;
-use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
-use crate::json::{Edits, document, elements, member, members, string_member};
-use crate::request::{RemovedCall, whole_object};
+use crate::continued::{ContinueSpec, DeniedTurn, LastRequest, NotContinued, in_row};
+use crate::json::{Edits, document, member, members, string_member};
+use crate::request::RemovedCall;
 use crate::usage;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: turn::turn,
-    rest: turn::rest,
-    sum: usage::sum,
-    results,
-    request,
-    join,
-    keep_alive: || Some(AddedEvent { name: None, data: EMPTY_LINE.to_owned() }),
-    wants_json,
-    stored: None,
+    keep_alive: Some((None, EMPTY_LINE)),
     end_has_content: true,
     // It is not signed.
     keeps_thinking: true,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join, wants_json)
 };
 
 /// A line as models write many of: nothing is said yet.
@@ -41,22 +33,13 @@ const COUNTS: [&str; 6] = [
 
 /// The error results, as messages.
 fn results(calls: &[RemovedCall]) -> String {
-    let results: Vec<String> = calls.iter().map(error_result).collect();
-    results.join(",")
+    in_row(calls, error_result)
 }
 
 /// The request with the turn and its results at the end.
 fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued> {
-    let whole = whole_object(request).ok_or(NotContinued("the request cannot be read"))?;
-    let messages = member(request, whole, "messages");
-    let last = messages.and_then(|list| elements(request, list).last().copied());
-    let last = last.ok_or(NotContinued("the request has no messages"))?;
-    if string_member(request, last, "role").is_some_and(|role| role.is("assistant")) {
-        return Err(NotContinued("the request holds the beginning of the answer"));
-    }
-    let mut edits = Edits::default();
-    edits.insert(last.end, format!(",{},{}", turn.content, results(turn.calls)));
-    Ok(edits.apply(request))
+    let added = format!("{},{}", turn.content, results(turn.calls));
+    LastRequest::read(request)?.with_messages(&added)
 }
 
 /// Whether the answer must be a JSON document, which a notice would break.
@@ -66,8 +49,7 @@ fn wants_json(request: &str) -> bool {
 }
 
 /// Whole answers as one: the texts of all, the rest of the last one, and the counts of all.
-fn join(bodies: &[String]) -> Option<String> {
-    let (last, _) = bodies.split_last()?;
+fn join(bodies: &[String], _: &str, last: &str) -> Option<String> {
     let message = member(last, document(last), "message")?;
     let mut edits = Edits::default();
     for (key, gap) in [("content", "\\n\\n"), ("thinking", "\\n\\n")] {

@@ -1,13 +1,13 @@
 //! Reads lines of an Ollama stream, and whole bodies.
 
-use callgate_json::{Kind, Span};
+use callgate_json::Span;
 
 use super::view::{Entry, Line, view};
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Finish, FollowedBy, Lane, Order, Part, Piece, PieceRole,
-    Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, CallSlots, FollowedBy, Lane, Order, Piece, PieceRole, Reading,
+    Slot, Unreadable,
 };
-use crate::json::{decode, document, inside};
+use crate::json::{decode, document, expect_object, inside};
 use crate::side_text::TextNames;
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -19,9 +19,7 @@ const LANE: Lane = Lane(0);
 /// Reads the lines of one response.
 #[derive(Debug)]
 pub(super) struct Reader {
-    next: Slot,
-    calls: usize,
-    max_calls: usize,
+    slots: CallSlots,
     /// Whether a line of the API was read.
     has_read_any: bool,
 }
@@ -29,7 +27,7 @@ pub(super) struct Reader {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_calls` calls.
     pub(super) fn new(max_calls: usize) -> Self {
-        Self { next: Slot::default(), calls: 0, max_calls, has_read_any: false }
+        Self { slots: CallSlots::new(max_calls), has_read_any: false }
     }
 }
 
@@ -39,25 +37,21 @@ impl Read for Reader {
     }
 
     fn read(&mut self, _: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(data, Unreadable::Nothing)?;
         let line = view(data)?;
         let mut reading = self.line(&line, data)?;
         if line.done == Some(true) {
-            reading.parts.push(finish(&line));
+            finish(&line, &mut reading);
         }
         Ok(reading)
     }
 
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a response"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a response"))?;
         let line = view(data)?;
         let mut reading = self.line(&line, data)?;
         if !line.has_error {
-            reading.parts.push(finish(&line));
+            finish(&line, &mut reading);
         }
         reading.order = Order::Stream;
         Ok(reading)
@@ -68,7 +62,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.take_slot()
+        self.slots.begin()
     }
 
     fn names(&self) -> TextNames {
@@ -101,16 +95,12 @@ impl Reader {
             let text = said.text.and_then(|(_, text)| text).filter(|text| !text.is_empty());
             match (text, reading.text) {
                 (Some(text), None) => reading.text = Some(inside(&text)),
-                (Some(text), Some(_)) => {
-                    let at = inside(&text);
-                    reading.parts.push(Part { lane: LANE, at, what: What::Text });
-                }
-                (None, _) => {}
+                (text, _) => reading.add_text(LANE, text),
             }
             for entry in &said.entries {
                 let piece = self.call(entry, data)?;
                 reading.takes(entry.span, entry.name);
-                reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+                reading.add_call(LANE, entry.span, piece);
             }
         }
         Ok(reading)
@@ -118,16 +108,9 @@ impl Reader {
 
     fn call(&mut self, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable> {
         let id = decode(entry.id)?.filter(|id| !id.is_empty());
-        let arguments = match entry.arguments {
-            None | Some((_, Kind::Null)) => ArgumentsPiece::None,
-            Some((span, Kind::String)) => {
-                let inside = Span { start: span.start + 1, end: span.end - 1 };
-                ArgumentsPiece::Fragment(inside.of(data).to_owned())
-            }
-            Some((span, _)) => ArgumentsPiece::Whole(span.of(data).to_owned()),
-        };
+        let arguments = entry.arguments.map(|value| ArgumentsPiece::of_value(value, data));
         Ok(Piece {
-            slot: self.take_slot()?,
+            slot: self.slots.begin()?,
             role: PieceRole::Open(match id {
                 Some(_) => CallKind::Identified,
                 None => CallKind::Anonymous,
@@ -135,26 +118,18 @@ impl Reader {
             followed_by: FollowedBy::Nothing,
             name: decode(entry.name)?,
             id,
-            arguments,
+            arguments: arguments.unwrap_or_default(),
             refuse: entry.function.is_none().then_some("it is not a function"),
             ..Piece::default()
         })
     }
-
-    fn take_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.calls += 1;
-        if self.calls > self.max_calls {
-            return Err(Unreadable::TooManyCalls);
-        }
-        Ok(self.next.take())
-    }
 }
 
-fn finish(line: &Line<'_>) -> Part {
+fn finish(line: &Line<'_>, reading: &mut Reading) {
     let (at, reason) = line.done_reason.unwrap_or_default();
     // Ollama has one reason for all turns; compatible servers might have another for calls.
     let announces_calls = reason.is_some_and(|reason| reason.is("stop") || reason.is("tool_calls"));
-    Part { lane: LANE, at, what: What::Finish(Finish { announces_calls }) }
+    reading.finish(LANE, at, announces_calls);
 }
 
 /// The metadata in the last line.

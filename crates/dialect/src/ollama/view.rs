@@ -2,7 +2,7 @@
 
 use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
-use crate::json::{Fields, document, text_or_null};
+use crate::json::{Fields, document, is_set, text_or_null, word_or_null};
 
 /// One line, or a whole body.
 #[derive(Default)]
@@ -55,25 +55,17 @@ pub(super) fn view(data: &str) -> Result<Line<'_>, Error> {
     let mut json = Json::new(data);
     let mut line = Line::default();
     line.own.span = document(data);
-    let mut fields = Fields::new(&LINE);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match fields.find(&key)? {
-            Some(0) => line.model = text_or_null(&mut json)?,
-            Some(1) if json.kind()? == Kind::Object => {
-                line.message = Some(message(&mut json)?);
-            }
-            Some(2) => line.own.text(&mut json)?,
-            Some(3) => line.own.calls(&mut json)?,
-            Some(4) => line.done = truth(&mut json, data)?,
-            Some(5) => line.done_reason = Some(reason(&mut json)?),
-            Some(6) => {
-                line.has_error = json.kind()? != Kind::Null;
-                json.skip()?;
-            }
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&LINE).enter(&mut json)?;
+    while let Some(place) = object.next(&mut json)? {
+        match place {
+            0 => line.model = text_or_null(&mut json)?,
+            1 if json.kind()? == Kind::Object => line.message = Some(message(&mut json)?),
+            2 => line.own.text(&mut json)?,
+            3 => line.own.calls(&mut json)?,
+            4 => line.done = truth(&mut json, data)?,
+            5 => line.done_reason = Some(word_or_null(&mut json)?),
+            6 => line.has_error = is_set(&mut json)?,
+            _ => json.ignore()?,
         }
     }
     json.end()?;
@@ -82,19 +74,14 @@ pub(super) fn view(data: &str) -> Result<Line<'_>, Error> {
 
 fn message<'a>(json: &mut Json<'a>) -> Result<LineContent<'a>, Error> {
     let mut said = LineContent::default();
-    let start = json.position();
-    let mut fields = Fields::new(&["content", "tool_calls"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => said.text(json)?,
-            Some(_) => said.calls(json)?,
-            None => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&["content", "tool_calls"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => said.text(json)?,
+            _ => said.calls(json)?,
         }
     }
-    said.span = Span { start, end: json.position() };
+    said.span = object.span(json);
     Ok(said)
 }
 
@@ -109,55 +96,38 @@ impl<'a> LineContent<'a> {
 
     fn calls(&mut self, json: &mut Json<'a>) -> Result<(), Error> {
         if json.kind()? == Kind::Null {
-            return json.skip().map(|_| ());
+            return json.ignore();
         }
-        let start = json.position();
-        let mut list = json.array()?;
-        while list.next(json)? {
-            self.entries.push(entry(json)?);
-        }
-        self.calls = Some(Span { start, end: json.position() });
+        let (span, list) = json.list(entry)?;
+        (self.calls, self.entries) = (Some(span), list);
         Ok(())
     }
 }
 
 fn entry<'a>(json: &mut Json<'a>) -> Result<Entry<'a>, Error> {
     let mut entry = Entry::default();
-    json.kind()?;
-    let start = json.position();
-    let mut fields = Fields::new(&["id", "function"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => entry.id = text_or_null(json)?,
-            Some(_) if json.kind()? == Kind::Object => function(json, &mut entry)?,
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&["id", "function"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => entry.id = text_or_null(json)?,
+            _ if json.kind()? == Kind::Object => function(json, &mut entry)?,
+            _ => json.ignore()?,
         }
     }
-    entry.span = Span { start, end: json.position() };
+    entry.span = object.span(json);
     Ok(entry)
 }
 
 fn function<'a>(json: &mut Json<'a>, entry: &mut Entry<'a>) -> Result<(), Error> {
-    let start = json.position();
-    let mut fields = Fields::new(&["name", "arguments", "index"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => entry.name = text_or_null(json)?,
-            Some(1) => {
-                let kind = json.kind()?;
-                entry.arguments = Some((json.skip()?, kind));
-            }
-            Some(_) => entry.index = Some(json.skip()?),
-            None => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&["name", "arguments", "index"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => entry.name = text_or_null(json)?,
+            1 => entry.arguments = Some(json.value()?),
+            _ => entry.index = Some(json.skip()?),
         }
     }
-    entry.function = Some(Span { start, end: json.position() });
+    entry.function = Some(object.span(json));
     Ok(())
 }
 
@@ -167,13 +137,5 @@ fn truth(json: &mut Json<'_>, data: &str) -> Result<Option<bool>, Error> {
         Kind::Bool => json.skip().map(|span| Some(span.of(data) == "true")),
         Kind::Null => json.skip().map(|_| None),
         _ => Err(Error::new(Problem::WrongType, json.position())),
-    }
-}
-
-/// The finish reason, or the span of a `null`.
-fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
-    match json.kind()? {
-        Kind::Null => json.skip().map(|span| (span, None)),
-        _ => json.string().map(|text| (text.span(), Some(text))),
     }
 }

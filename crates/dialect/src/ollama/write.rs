@@ -1,52 +1,42 @@
 //! Writes an Ollama stream or body: the same bytes, or bytes with splices.
 
-use callgate_json::{Kind, Span, Text, Value, escape_into, quote};
+use callgate_json::{Kind, Value, escape_into, quote};
 use callgate_wire::Frame;
 
 use super::continued::{counts, set_counts};
 use super::view::{Entry, LineContent, view};
-use crate::departure::{Departure, Orders, Rest};
+use crate::departure::{Departure, Leaving, Orders, Rest};
 use crate::event::{Canonical, Fate, Reading, What};
-use crate::json::{Edits, document, elements, member, members};
+use crate::json::{Edits, Member, document, elements, member, members, prepend_to, remove_members};
 use crate::leave::{finish_body, leave};
 use crate::object::{Raw, object};
 use crate::spec::Write;
-use crate::usage::sum;
+use crate::usage::TurnUsage;
 
 /// Writes the lines of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// How many calls were removed: later ones move up.
     removed: u64,
-    /// The counts of the answers before this one, if the turn continues.
-    spent: Option<String>,
-    /// The answer was cut off: the end of an earlier one ends the turn.
-    is_given_up: bool,
+    /// Set once the turn continues with another answer.
+    later: Option<TurnUsage>,
 }
 
 impl Write for Writer {
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         let Orders { departure, fates } = orders;
-        if fates.iter().any(|fate| matches!(fate, Fate::Later)) {
+        if leaving.fates().end_leaves_later() {
             return self.write_before_end(frame, data, departure, out);
         }
         let mut edits = match departure.rest == Rest::End {
             true => edit_end(data, fates),
             false => self.edit(data, reading, fates),
         };
-        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-        if let (true, Some(spent)) = (ends, &self.spent) {
-            let own = if self.is_given_up { "{}".to_owned() } else { counts(data) };
-            set_counts(&mut edits, data, &sum(spent, &own));
+        if let (true, Some(usage)) = (leaving.ends(), &self.later) {
+            set_counts(&mut edits, data, &usage.total_with(&counts(data)));
         }
-        leave(frame, data, reading, departure, edits, out);
+        leave(leaving, edits, out);
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
@@ -59,12 +49,12 @@ impl Write for Writer {
         frame.another(None, &line, out);
     }
 
-    fn next_answer(&mut self, spent: &str) {
-        (self.spent, self.removed) = (Some(spent.to_owned()), 0);
+    fn next_answer(&mut self, spent: &str, _end: &str) {
+        (self.later, self.removed) = (Some(TurnUsage::after(spent)), 0);
     }
 
     fn give_up_answer(&mut self) {
-        self.is_given_up = true;
+        self.later.iter_mut().for_each(TurnUsage::give_up);
     }
 
     /// Ends the response with the text: Ollama has no finish reason for a filter.
@@ -76,7 +66,7 @@ impl Write for Writer {
         frame.another(None, &last_line(&head, key, text), out);
     }
 
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
         let edits = self.edit(data, reading, fates);
         Some(finish_body(data, departure, edits))
@@ -95,26 +85,21 @@ impl Writer {
         let Ok(line) = view(data) else { return };
         self.removed += line.said().map(|said| said.entries.len() as u64).sum::<u64>();
         let Some(message) = &line.message else { return };
-        let all = members(data, message.span);
         let says = |key: &str| {
-            all.iter().any(|it| it.key.is(key) && !["\"\"", "null"].contains(&it.value.of(data)))
+            let all = members(data, message.span).into_iter().filter(|it| it.key.is(key));
+            all.into_iter().any(|it| !["\"\"", "null"].contains(&it.value.of(data)))
         };
         if !says("content") && !says("thinking") {
             return;
         }
         let mut edits = Edits::default();
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        edits.remove(&spans, |place| all.get(place).is_some_and(|it| it.key.is("tool_calls")));
-        let all = members(data, document(data));
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        let is_left =
-            |key: &Text<'_>| ["model", "created_at", "message"].iter().any(|it| key.is(it));
-        for member in all.iter().filter(|member| member.key.is("done")) {
+        remove_members(&mut edits, data, message.span, |it| it.key.is("tool_calls"));
+        let left = ["model", "created_at", "message", "done"];
+        let whole = document(data);
+        remove_members(&mut edits, data, whole, |it| !left.iter().any(|key| it.key.is(key)));
+        for member in members(data, whole).iter().filter(|member| member.key.is("done")) {
             edits.replace(member.value, "false");
         }
-        edits.remove(&spans, |place| {
-            all.get(place).is_some_and(|member| !is_left(&member.key) && !member.key.is("done"))
-        });
         let mut said = departure.masks.clone();
         said.retain(|(at, _)| at.start >= message.span.start && at.end <= message.span.end);
         said.into_iter().for_each(|(at, text)| edits.replace(at, text));
@@ -259,13 +244,9 @@ fn insert_notice_and_remove(
     edits: &mut Edits,
 ) {
     let all_gone = !gone.is_empty() && gone.iter().all(|gone| *gone);
-    let all = members(data, said.span);
-    if all_gone {
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        edits.remove(&spans, |place| {
-            all.get(place).is_some_and(|member| member.key.is("tool_calls"))
-        });
-    } else if let Some(list) = said.calls {
+    let is_gone = |member: &Member<'_>| all_gone && member.key.is("tool_calls");
+    let left = remove_members(edits, data, said.span, is_gone);
+    if let (false, Some(list)) = (all_gone, said.calls) {
         edits.remove(&elements(data, list), |place| gone.get(place) == Some(&true));
     }
     if notice.is_empty() {
@@ -278,9 +259,6 @@ fn insert_notice_and_remove(
             edits.insert(at.end - 1, inside);
         }
         Some((at, None)) => edits.replace(at, quote(notice)),
-        None => {
-            let comma = if all.len() > usize::from(all_gone) { "," } else { "" };
-            edits.insert(said.span.start + 1, format!("\"{key}\":{}{comma}", quote(notice)));
-        }
+        None => prepend_to(edits, said.span, left > 0, &format!("\"{key}\":{}", quote(notice))),
     }
 }

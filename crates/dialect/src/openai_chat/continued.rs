@@ -9,24 +9,17 @@ mod turn;
 
 use callgate_json::Span;
 
-use super::request::error_result;
-use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
-use crate::json::{Edits, document, elements, member, members, string_member};
-use crate::request::{RemovedCall, whole_object};
-use crate::usage::sum;
+use super::request::{can_be_answered, error_result};
+use crate::continued::{
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NO_ID, NotContinued, in_row, refuse_if,
+    wants_format,
+};
+use crate::json::{elements, member, string_member};
+use crate::request::RemovedCall;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: turn::turn,
-    rest: turn::rest,
-    sum,
-    results,
-    request,
-    join: join::join,
-    keep_alive: || None,
-    wants_json,
-    stored: None,
     end_has_content: true,
-    keeps_thinking: false,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The members of a message with the model's thinking.
@@ -35,66 +28,40 @@ pub(super) const THINKING: [&str; 4] =
 
 /// The error results, as messages.
 fn results(calls: &[RemovedCall]) -> String {
-    let results: Vec<String> = calls.iter().map(error_result).collect();
-    results.join(",")
+    in_row(calls, error_result)
 }
 
 /// The request with the turn and its results at the end.
 fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued> {
     let DeniedTurn { content, calls, names } = *turn;
-    let whole = whole_object(request).ok_or(NotContinued("the request cannot be read"))?;
-    let all = members(request, whole);
-    let at = |key: &str| all.iter().find(|member| member.key.is(key)).map(|member| member.value);
-    if at("n").is_some_and(|n| !matches!(n.of(request), "1" | "null")) {
-        return Err(NotContinued("the request asks for several choices"));
-    }
-    let forced = ["tool_choice", "function_call"].into_iter().filter_map(at);
-    if forced.into_iter().any(|choice| forces(request, choice, names)) {
-        return Err(NotContinued("the request demands a tool that is denied"));
-    }
-    if calls.iter().any(|call| !super::request::can_be_answered(call)) {
-        return Err(NotContinued("a result cannot name a call without an id"));
-    }
-    let messages = at("messages").ok_or(NotContinued("the request has no messages"))?;
-    let last = elements(request, messages).last().copied();
-    let last = last.ok_or(NotContinued("the request has no messages"))?;
-    if string_member(request, last, "role").is_some_and(|role| role.is("assistant")) {
-        return Err(NotContinued("the request holds the beginning of the answer"));
-    }
-    let mut edits = Edits::default();
-    edits.insert(last.end, format!(",{content},{}", results(calls)));
-    Ok(edits.apply(request))
+    let last = LastRequest::read(request)?;
+    let has_several = last.at("n").is_some_and(|n| !matches!(n.of(request), "1" | "null"));
+    let mut forced = ["tool_choice", "function_call"].into_iter().filter_map(|key| last.at(key));
+    refuse_if([
+        (has_several, "the request asks for several choices"),
+        (forced.any(|choice| forces(&last, choice, names)), DENIED_TOOL),
+        (!calls.iter().all(can_be_answered), NO_ID),
+    ])?;
+    last.with_messages(&format!("{content},{}", results(calls)))
 }
 
 /// Whether the model must call one of these tools.
-fn forces(request: &str, choice: Span, names: &[&str]) -> bool {
-    let at = |object: Span, key: &str| member(request, object, key);
-    let is_denied = |object: Span| {
-        let name = string_member(request, object, "name").and_then(|name| name.decode().ok());
-        name.is_some_and(|name| names.contains(&name.as_ref()))
-    };
+fn forces(request: &LastRequest<'_>, choice: Span, names: &[&str]) -> bool {
+    let at = |object: Span, key: &str| member(request.text, object, key);
     let named = |object: Span| {
         let inner = ["function", "custom"].into_iter().filter_map(|key| at(object, key));
-        [object].into_iter().chain(inner).any(is_denied)
+        [object].into_iter().chain(inner).any(|named| request.is_one_of(named, "name", names))
     };
     let Some(allowed) = at(choice, "allowed_tools") else { return named(choice) };
-    let is_required = string_member(request, allowed, "mode").is_some_and(|it| it.is("required"));
-    let tools = at(allowed, "tools").map(|tools| elements(request, tools)).unwrap_or_default();
-    is_required && tools.into_iter().all(named)
+    let mode = string_member(request.text, allowed, "mode");
+    let tools = at(allowed, "tools").map(|tools| elements(request.text, tools));
+    mode.is_some_and(|it| it.is("required")) && tools.unwrap_or_default().into_iter().all(named)
 }
 
 /// Whether the answer must be a JSON document, which a notice would break.
 fn wants_json(request: &str) -> bool {
-    let format = member(request, document(request), "response_format");
-    let kind = format.and_then(|format| string_member(request, format, "type"));
-    kind.is_some_and(|kind| !kind.is("text"))
+    wants_format(request, &["response_format"])
 }
 
-/// The usage object in a chunk or a completion.
-pub(super) fn usage_of(data: &str) -> Option<(Span, &str)> {
-    let span = member(data, document(data), "usage")?;
-    let usage = span.of(data);
-    usage.starts_with('{').then_some((span, usage))
-}
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,7 @@
 //! The chunks of an answer after the first one of a turn.
 
-use super::continued::usage_of;
 use crate::json::{Edits, document, member};
-use crate::usage::sum;
+use crate::usage::{TurnUsage, usage_in};
 
 /// What only the first answer of a turn may have: clients add up the roles, signed thinking is not
 /// valid after what another answer said, and annotations count from the start of their answer.
@@ -15,19 +14,7 @@ pub(super) const FIRST_ONLY: [&str; 4] =
 pub(super) struct LaterAnswer {
     /// The members that are the same in all chunks of a response, as the first answer had them.
     first: Vec<(&'static str, String)>,
-    /// The usage of the answers before it.
-    spent: String,
-    /// Its own usage so far.
-    usage: String,
-    progress: Progress,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Progress {
-    /// It is being read.
-    Reading,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    GivenUp,
+    usage: TurnUsage,
 }
 
 impl LaterAnswer {
@@ -35,28 +22,24 @@ impl LaterAnswer {
     pub(super) fn behind(end: &str) -> Self {
         let of_end = |key| Some((key, member(end, document(end), key)?.of(end).to_owned()));
         let first = ["id", "created"].into_iter().filter_map(of_end).collect();
-        let (spent, usage) = ("{}".to_owned(), "{}".to_owned());
-        Self { first, spent, usage, progress: Progress::Reading }
+        Self { first, usage: TurnUsage::after("{}") }
     }
 
     /// It is read from its start. `spent` is the usage of the answers before it.
     pub(super) fn begin(&mut self, spent: &str) {
-        (self.spent, self.usage) = (spent.to_owned(), "{}".to_owned());
-        self.progress = Progress::Reading;
+        self.usage = TurnUsage::after(spent);
     }
 
     pub(super) fn give_up(&mut self) {
-        self.progress = Progress::GivenUp;
+        self.usage.give_up();
     }
 
     /// Makes a chunk one of the first response.
     pub(super) fn edit(&mut self, data: &str, edits: &mut Edits) {
         self.edit_head(data, edits);
-        let Some((span, usage)) = usage_of(data) else { return };
-        if self.progress == Progress::Reading {
-            usage.clone_into(&mut self.usage);
-        }
-        edits.replace(span, sum(&self.spent, &self.usage));
+        let Some((span, usage)) = usage_in(data, document(data)) else { return };
+        self.usage.note(usage);
+        edits.replace(span, self.usage.total());
     }
 
     fn edit_head(&self, data: &str, edits: &mut Edits) {

@@ -1,18 +1,18 @@
 //! Reads chunks of a Chat stream, and whole completions.
 
-use callgate_json::{Kind, Reader as Json, Span, Value};
+use callgate_json::{Reader as Json, Span, Value};
 
 use super::view::{
     Choice, ChoiceContent, Choices, Content, Entry, Failure, Function, Page, View, page, view,
     view_of_page,
 };
 use crate::event::{
-    After, ArgumentsPiece, CallKind, Carrier, Finish, FollowedBy, FrameForm, Host, Lane, Order,
-    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, CallKind, Carrier, FollowedBy, FrameForm, Host, Lane, Order, Part,
+    Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
-use crate::json::{decode, document, inside, is_done, may_hold_a_call};
+use crate::json::{decode, document, expect_object, inside, is_done, may_hold_a_call};
 use crate::spec::Read;
-use crate::stray::{self, SkippedMembers};
+use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts_within};
 
 /// Calls that the provider has run, and a call that it rejected, are read separately. LiteLLM lists
@@ -72,17 +72,15 @@ impl Read for Reader {
         let start = data.trim_start();
         if is_done(start) {
             self.has_read_any = true;
-            return Ok(Reading { order: Order::Stream, after: After::Done, ..Reading::default() });
+            return Ok(Reading::done());
         }
         if start.is_empty() {
             return Ok(Reading::default());
         }
-        if !start.starts_with('{') {
-            return Err(Unreadable::Nothing);
-        }
+        expect_object(start, Unreadable::Nothing)?;
         let mut reading = Reading::default();
         let found =
-            view(data, |choice| self.choice(&choice, data, ChatDocument::Chunk, &mut reading))?;
+            view(data, |choice| self.choice(&choice, data, DocumentKind::Frame, &mut reading))?;
         let is_chunk = found.choices != Choices::Missing || found.error.is_some() || found.is_error;
         // The first event shows whether the stream is of this API. Later unknown events pass, but a
         // call in them may be the beginning of one whose rest is unknown.
@@ -99,15 +97,13 @@ impl Read for Reader {
 
     /// Reads a whole completion, an error, or a page of stored completions.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a completion"));
-        }
+        expect_object(data, Unreadable::Ambiguous("not a completion"))?;
         let mut reading = Reading::default();
         match page(data)? {
             Some(page) => self.page(&page, data, &mut reading)?,
             None => {
                 let found = view(data, |choice| {
-                    self.choice(&choice, data, ChatDocument::Completion, &mut reading)
+                    self.choice(&choice, data, DocumentKind::Body, &mut reading)
                 })?;
                 let is_ours = found.choices == Choices::Listed;
                 if !is_ours && found.error.is_none() && !found.is_error {
@@ -122,15 +118,15 @@ impl Read for Reader {
         Ok(reading)
     }
 
-    fn skipped_members(&self, form: stray::DocumentKind) -> Option<SkippedMembers> {
+    fn skipped_members(&self, form: DocumentKind) -> Option<SkippedMembers> {
         Some(match form {
-            stray::DocumentKind::Frame => SKIPPED_MEMBERS,
-            stray::DocumentKind::Body => SKIPPED_IN_BODIES,
+            DocumentKind::Frame => SKIPPED_MEMBERS,
+            DocumentKind::Body => SKIPPED_IN_BODIES,
         })
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        Ok(self.take_slot())
+        Ok(self.next.take())
     }
 
     /// The text of each choice, and its parts if it is a list.
@@ -160,7 +156,7 @@ impl Reader {
     fn page(&mut self, page: &Page, data: &str, reading: &mut Reading) -> Result<(), Unreadable> {
         for completion in page.completions.iter().copied().enumerate() {
             let found = view_of_page(data, completion, |choice| {
-                self.choice(&choice, data, ChatDocument::Completion, reading)
+                self.choice(&choice, data, DocumentKind::Body, reading)
             })?;
             if found.choices != Choices::Listed {
                 return Err(Unreadable::Foreign);
@@ -210,7 +206,7 @@ impl Reader {
         &mut self,
         choice: &Choice<'_>,
         data: &str,
-        form: ChatDocument,
+        form: DocumentKind,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let lane = choice.lane;
@@ -222,17 +218,15 @@ impl Reader {
         let mirrored = choice.message_is_a_copy(data);
         let message = choice.message.as_deref().filter(|_| !mirrored);
         let in_place = match form {
-            ChatDocument::Chunk => message.is_none_or(|message| !message.has_calls()),
-            ChatDocument::Completion => {
-                choice.delta.as_ref().is_none_or(|delta| !delta.has_calls())
-            }
+            DocumentKind::Frame => message.is_none_or(|message| !message.has_calls()),
+            DocumentKind::Body => choice.delta.as_ref().is_none_or(|delta| !delta.has_calls()),
         };
         if !in_place {
             // Some clients read the other of the two as well. If it contains anything, it cannot be
             // merged.
             let right = match form {
-                ChatDocument::Chunk => choice.delta.as_ref(),
-                ChatDocument::Completion => choice.message.as_deref(),
+                DocumentKind::Frame => choice.delta.as_ref(),
+                DocumentKind::Body => choice.message.as_deref(),
             };
             if right.is_some_and(|said| said.span.end - said.span.start > 2) {
                 return Err(Unreadable::Ambiguous("calls in both `delta` and `message`"));
@@ -247,11 +241,9 @@ impl Reader {
             // Some servers end a turn with calls like any other.
             let reasons = ["tool_calls", "function_call", "stop"];
             let announces_calls = reasons.iter().any(|announces| reason.is(announces));
-            let what = What::Finish(Finish { announces_calls });
-            reading.parts.push(Part { lane, at, what });
-        } else if form == ChatDocument::Completion {
-            let what = What::Finish(Finish { announces_calls: false });
-            reading.parts.push(Part { lane, at: Span::default(), what });
+            reading.finish(lane, at, announces_calls);
+        } else if form == DocumentKind::Body {
+            reading.finish(lane, Span::default(), false);
         }
         // Text may overtake a held call; everything else keeps its position in the choice.
         let mut added = reading.parts.iter().skip(parts_before);
@@ -266,13 +258,13 @@ impl Reader {
         said: &ChoiceContent<'_>,
         lane: Lane,
         data: &str,
-        form: ChatDocument,
+        form: DocumentKind,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let texts = said.content.iter().flat_map(Content::texts);
         for text in texts.filter(|text| !text.is_empty()) {
             if reading.text.is_some() {
-                reading.parts.push(Part { lane, at: inside(text), what: What::Text });
+                reading.add_text(lane, Some(*text));
             } else {
                 (reading.text, reading.text_lane) = (Some(inside(text)), lane);
             }
@@ -282,13 +274,13 @@ impl Reader {
         }
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
-            piece.followed_by = form.follows_piece();
-            reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
+            piece.followed_by = follows_piece(form);
+            reading.add_call(lane, entry.span, piece);
         }
         if let Some(entry) = &said.function_call {
             let mut piece = self.legacy(entry, lane, data)?;
-            piece.followed_by = form.follows_piece();
-            reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
+            piece.followed_by = follows_piece(form);
+            reading.add_call(lane, entry.span, piece);
         }
         if let Some(span) = said.executed {
             self.executed(span, lane, data, reading)?;
@@ -373,14 +365,10 @@ impl Reader {
         if self.calls.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.take_slot();
+        let slot = self.next.take();
         let id = id.unwrap_or_default().to_owned();
         self.calls.push(Call { slot, lane, index, id, legacy });
         Ok(slot)
-    }
-
-    fn take_slot(&mut self) -> Slot {
-        self.next.take()
     }
 
     /// Tools that the provider has run itself: they are reported, not held.
@@ -399,7 +387,7 @@ impl Reader {
             };
             let Some(name) = text("name").or_else(|| text("type")) else { continue };
             let piece = Piece {
-                slot: self.take_slot(),
+                slot: self.next.take(),
                 role: PieceRole::Open(CallKind::Identified),
                 followed_by: FollowedBy::Nothing,
                 name: Some(name),
@@ -407,14 +395,14 @@ impl Reader {
                 host: Host::Provider,
                 ..Piece::default()
             };
-            reading.parts.push(Part { lane, at: tool, what: What::Piece(piece) });
+            reading.add_call(lane, tool, piece);
         }
         Ok(())
     }
 
     fn stray_piece(&mut self, name: Option<String>, arguments: String) -> Piece {
         Piece {
-            slot: self.take_slot(),
+            slot: self.next.take(),
             role: PieceRole::Open(CallKind::Identified),
             followed_by: FollowedBy::Nothing,
             name,
@@ -456,32 +444,20 @@ impl Reader {
     }
 }
 
-/// Whether a document is one chunk of a stream or a whole completion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ChatDocument {
-    Chunk,
-    Completion,
-}
-
-impl ChatDocument {
-    /// What follows a piece of a call in it.
-    fn follows_piece(self) -> FollowedBy {
-        match self {
-            Self::Chunk => FollowedBy::More,
-            Self::Completion => FollowedBy::Nothing,
-        }
+/// What follows a piece of a call.
+fn follows_piece(form: DocumentKind) -> FollowedBy {
+    match form {
+        DocumentKind::Frame => FollowedBy::More,
+        DocumentKind::Body => FollowedBy::Nothing,
     }
 }
 
 /// Sets the arguments: a piece of text, or, from some servers, the object itself.
 fn fill(piece: &mut Piece, function: Option<&Function<'_>>, custom: bool, data: &str) {
-    let Some((span, kind)) = function.and_then(|function| function.arguments) else { return };
-    let inside = || Span { start: span.start + 1, end: span.end - 1 }.of(data).to_owned();
-    piece.arguments = match kind {
-        Kind::String if custom => ArgumentsPiece::Free(inside()),
-        Kind::String => ArgumentsPiece::Fragment(inside()),
-        Kind::Null => ArgumentsPiece::None,
-        _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
+    let Some(value) = function.and_then(|function| function.arguments) else { return };
+    piece.arguments = match ArgumentsPiece::of_value(value, data) {
+        ArgumentsPiece::Fragment(text) if custom => ArgumentsPiece::Free(text),
+        arguments => arguments,
     };
 }
 

@@ -3,7 +3,7 @@
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{Canonical, Lane, Reading, Unreadable};
-use crate::json::{Fields, index, text_or_null};
+use crate::json::{Fields, index, is_set, text_in, text_or_null, whole};
 
 /// A chunk or completion, without its choices.
 #[derive(Default)]
@@ -164,10 +164,7 @@ pub(super) fn view<'a>(
     data: &'a str,
     each: impl FnMut(Choice<'a>) -> Result<(), Unreadable>,
 ) -> Result<View<'a>, Unreadable> {
-    let mut json = Json::new(data);
-    let view = walk(&mut json, data, each)?;
-    json.end()?;
-    Ok(view)
+    whole(data, |json| walk(json, data, each))
 }
 
 /// The same for one completion of a page. The choices of each completion have separate lanes.
@@ -227,11 +224,10 @@ fn walk<'a>(
 ) -> Result<View<'a>, Unreadable> {
     let mut view = View::default();
     let mut is_chunk = false;
-    let mut fields = Fields::new(&TOP);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => match json.kind()? {
+    let mut object = Fields::new(&TOP).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => match json.kind()? {
                 Kind::Array => {
                     view.choices = Choices::Listed;
                     let mut choices = json.array()?;
@@ -247,36 +243,30 @@ fn walk<'a>(
                     json.skip()?;
                 }
             },
-            Some(1) if json.kind()? == Kind::String => view.model = Some(json.string()?),
-            Some(2) => {
+            1 if json.kind()? == Kind::String => view.model = Some(json.string()?),
+            2 => {
                 // One client takes even `null` for an error.
                 view.skipped_by_some_clients = true;
                 view.error = failure(json)?;
             }
-            Some(3) => {
-                let kind = json.kind()?;
+            3 => {
+                let (span, kind) = json.value()?;
                 view.skipped_by_some_clients |= !matches!(kind, Kind::Null | Kind::Object);
-                let span = json.skip()?;
                 view.usage = (kind != Kind::Null).then_some(span);
             }
             // One client skips everything whose `object` is not that of a chunk.
-            Some(4) if json.kind()? == Kind::String => {
+            4 if json.kind()? == Kind::String => {
                 let object = json.string()?;
                 is_chunk = object.is("chat.completion.chunk");
                 view.is_error |= object.is("error");
             }
-            Some(place @ (1 | 5 | 6)) => {
+            place @ (1 | 5 | 6) => {
                 let wanted = if place == 6 { Kind::Number } else { Kind::String };
                 view.skipped_by_some_clients |= !is_kind_or_null(json, wanted)?;
                 json.skip()?;
             }
-            Some(7) => {
-                view.is_error |= json.kind()? != Kind::Null;
-                json.skip()?;
-            }
-            _ => {
-                json.skip()?;
-            }
+            7 => view.is_error |= is_set(json)?,
+            _ => json.ignore()?,
         }
     }
     view.skipped_by_some_clients |= !is_chunk;
@@ -294,14 +284,9 @@ fn failure(json: &mut Json<'_>) -> Result<Option<Failure>, Error> {
         Kind::Null => json.skip().map(|_| None),
         Kind::Object => {
             let mut failure = Failure::default();
-            let mut fields = Fields::new(&["failed_generation"]);
-            let mut object = json.object()?;
-            while let Some(key) = object.next(json)? {
-                let found = fields.find(&key)?;
-                let value = json.skip()?;
-                if found.is_some() {
-                    failure.failed_generation = Some(value);
-                }
+            let mut object = Fields::new(&["failed_generation"]).enter(json)?;
+            while object.next(json)?.is_some() {
+                failure.failed_generation = Some(json.skip()?);
             }
             Ok(Some(failure))
         }
@@ -318,12 +303,10 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
         choice.skipped_by_some_clients = true;
         return Ok(choice);
     }
-    let start = json.position();
     let mut has_index = false;
-    let mut fields = Fields::new(&CHOICE);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&CHOICE).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
+        match place {
             Some(0) => {
                 let (span, number) = index(json, data)?;
                 choice.lane =
@@ -346,14 +329,12 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
                 choice.skipped_by_some_clients |= !is_kind_or_null(json, wanted)?;
                 json.skip()?;
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     choice.skipped_by_some_clients |=
         !has_index || choice.said().any(|said| said.skipped_by_some_clients);
-    choice.span = Span { start, end: json.position() };
+    choice.span = object.span(json);
     Ok(choice)
 }
 
@@ -375,11 +356,9 @@ fn said<'a>(
     key: Span,
 ) -> Result<ChoiceContent<'a>, Unreadable> {
     let mut said = ChoiceContent { key, ..ChoiceContent::default() };
-    let start = json.position();
-    let mut fields = Fields::new(&SAID);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&SAID).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
+        match place {
             Some(0) => {
                 said.content = Some(match json.kind()? {
                     Kind::String => Content::Text(json.string()?),
@@ -396,30 +375,20 @@ fn said<'a>(
             }
             Some(1) => match json.kind()? {
                 Kind::Array => {
-                    let start = json.position();
-                    let mut entries = json.array()?;
-                    while entries.next(json)? {
-                        said.entries.push(entry(json, data)?);
-                    }
-                    said.tool_calls = Some(Span { start, end: json.position() });
+                    let (span, list) = json.list(|json| entry(json, data))?;
+                    (said.tool_calls, said.entries) = (Some(span), list);
                 }
-                Kind::Null => {
-                    json.skip()?;
-                }
+                Kind::Null => json.ignore()?,
                 _ => return Err(Unreadable::Ambiguous("`tool_calls` is not a list")),
             },
-            Some(2) => match json.kind()? {
-                Kind::Null => {
-                    json.skip()?;
-                }
-                _ => {
-                    let start = json.position();
-                    let function = function(json, "arguments")?;
-                    let span = Span { start, end: json.position() };
-                    let entry = Entry { span, function: Some(function), ..Entry::default() };
-                    said.function_call = Some(Box::new(entry));
-                }
-            },
+            Some(2) if json.kind()? == Kind::Null => json.ignore()?,
+            Some(2) => {
+                let start = json.position();
+                let function = Some(function(json, "arguments")?);
+                let span = Span { start, end: json.position() };
+                let entry = Entry { span, function, ..Entry::default() };
+                said.function_call = Some(Box::new(entry));
+            }
             Some(3) => said.executed = Some(json.skip()?),
             Some(4) if json.kind()? == Kind::String => {
                 said.skipped_by_some_clients |= !json.string()?.is("assistant");
@@ -439,63 +408,31 @@ fn said<'a>(
         }
     }
     said.skipped_by_some_clients |= said.entries.iter().any(|entry| entry.skipped_by_some_clients);
-    said.span = Span { start, end: json.position() };
+    said.span = object.span(json);
     Ok(said)
 }
 
 /// The parts of a content. The user does not see thinking.
 fn parts<'a>(json: &mut Json<'a>) -> Result<Content<'a>, Error> {
-    let start = json.position();
-    let mut texts = Vec::new();
-    let mut list = json.array()?;
-    while list.next(json)? {
-        if json.kind()? != Kind::Object {
-            json.skip()?;
-            continue;
-        }
-        let part = json.clone();
-        json.skip()?;
-        texts.extend(text_of_part(part)?);
-    }
-    Ok(Content::Parts(Span { start, end: json.position() }, texts))
-}
-
-fn text_of_part<'a>(mut json: Json<'a>) -> Result<Option<Text<'a>>, Error> {
-    let mut text = None;
-    let mut fields = Fields::new(&["text"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match fields.find(&key)? {
-            Some(_) if json.kind()? == Kind::String => text = Some(json.string()?),
-            _ => {
-                json.skip()?;
-            }
-        }
-    }
-    Ok(text)
+    let (span, texts) = json.list(|json| text_in(json, Fields::new(&["text"])))?;
+    Ok(Content::Parts(span, texts.into_iter().flatten().collect()))
 }
 
 pub(super) const ENTRY: [&str; 5] = ["index", "id", "type", "function", "custom"];
 
 fn entry<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Entry<'a>, Unreadable> {
     let mut entry = Entry::default();
-    json.kind()?;
-    let start = json.position();
-    let mut fields = Fields::new(&ENTRY);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => entry.index = Some(index(json, data)?),
-            Some(1) => entry.id = text_or_null(json)?,
-            Some(2) if json.kind()? == Kind::String => {
+    let mut object = Fields::new(&ENTRY).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => entry.index = Some(index(json, data)?),
+            1 => entry.id = text_or_null(json)?,
+            2 if json.kind()? == Kind::String => {
                 let kind = json.string()?;
                 entry.skipped_by_some_clients |= !kind.is("function") && !kind.is("custom");
             }
-            Some(2) => {
-                entry.skipped_by_some_clients |= json.kind()? != Kind::Null;
-                json.skip()?;
-            }
-            Some(3) if json.kind()? == Kind::Object => {
+            2 => entry.skipped_by_some_clients |= is_set(json)?,
+            3 if json.kind()? == Kind::Object => {
                 let function = function(json, "arguments")?;
                 // Clients expect text and convert an object to something else.
                 entry.skipped_by_some_clients |= function
@@ -503,15 +440,11 @@ fn entry<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Entry<'a>, Unreadable
                     .is_some_and(|(_, kind)| !matches!(kind, Kind::String | Kind::Null));
                 entry.function = Some(function);
             }
-            Some(4) if json.kind()? == Kind::Object => {
-                entry.custom = Some(function(json, "input")?);
-            }
-            _ => {
-                json.skip()?;
-            }
+            4 if json.kind()? == Kind::Object => entry.custom = Some(function(json, "input")?),
+            _ => json.ignore()?,
         }
     }
-    entry.span = Span { start, end: json.position() };
+    entry.span = object.span(json);
     Ok(entry)
 }
 
@@ -519,18 +452,12 @@ pub(super) const FUNCTION: [&str; 3] = ["name", "arguments", "input"];
 
 fn function<'a>(json: &mut Json<'a>, holds: &str) -> Result<Function<'a>, Error> {
     let mut function = Function::default();
-    let mut fields = Fields::new(&FUNCTION);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&FUNCTION).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
+        match place {
             Some(0) => function.name = text_or_null(json)?,
-            Some(_) if key.is(holds) => {
-                let kind = json.kind()?;
-                function.arguments = Some((json.skip()?, kind));
-            }
-            _ => {
-                json.skip()?;
-            }
+            Some(_) if key.is(holds) => function.arguments = Some(json.value()?),
+            _ => json.ignore()?,
         }
     }
     Ok(function)

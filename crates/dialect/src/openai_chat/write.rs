@@ -3,20 +3,23 @@
 use callgate_json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
 use callgate_wire::Frame;
 
-use super::continued::usage_of;
 use super::later::{FIRST_ONLY, LaterAnswer};
 use super::view::{
     Choice, ChoiceContent, Content, ENTRY, Entry, FUNCTION, View, page, view, view_of_page,
 };
 use crate::ApiError;
-use crate::departure::{Departure, Orders, Rest};
+use crate::departure::{Fates, Leaving, Orders};
 use crate::event::{
     ArgumentsPiece, Canonical, Fate, FrameForm, Lane, Part, Piece, Reading, Slot, What,
 };
-use crate::json::{Edits, Member, document, elements, member, members};
-use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::json::{
+    Edits, Member, append_to, document, elements, member, members, prepend_to, remove_members,
+};
+use crate::leave::{finish_body, leave, stray_is_denied, text_of};
 use crate::object::{Raw, object};
 use crate::spec::Write;
+use crate::stray::DocumentKind;
+use crate::usage::usage_in;
 
 /// The thinking, as one gateway lists it.
 const DETAILS: &str = "reasoning_details";
@@ -48,29 +51,22 @@ impl Write for Writer {
         self.later.is_none() && (self.removed.is_empty() || !data.contains(DETAILS))
     }
 
-    /// Writes one chunk.
     /// Some gateways repeat a call in the report of a failure, where it can be cut.
     fn leaves_out(&mut self, _data: &str, _reading: &Reading) -> bool {
         false
     }
 
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
+    /// Writes one chunk.
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         if reading.parts.is_empty() && self.leaves_as_it_came(reading, data) {
-            return leave(frame, data, reading, departure, Edits::default(), out);
+            return leave(leaving, Edits::default(), out);
         }
         if self.later.is_some() && data.trim_start().is_empty() {
             // The beginning of an event that never came.
             return;
         }
-        let Some(mut edited) = self.edit(data, reading, orders, ChatDocument::Chunk) else {
+        let Some(mut edited) = self.edit(data, reading, orders, DocumentKind::Frame) else {
             return;
         };
         if let Some(later) = &mut self.later {
@@ -79,7 +75,7 @@ impl Write for Writer {
         }
         // A call that leaves in an added chunk leaves before the end of the turn, and after the
         // other content of its frame.
-        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        let ends = leaving.ends();
         let own = |out: &mut Vec<u8>| {
             for chunk in &edited.own {
                 frame.another(None, chunk, out);
@@ -88,10 +84,9 @@ impl Write for Writer {
         if ends {
             own(out);
         }
-        let end_leaves_later = fates.iter().any(|fate| matches!(fate, Fate::Later));
-        let is_only_end = end_leaves_later && says_nothing(data);
+        let is_only_end = leaving.fates().end_leaves_later() && says_nothing(data);
         if !edited.is_empty && !is_only_end {
-            leave(frame, data, reading, departure, edited.edits, out);
+            leave(leaving, edited.edits, out);
         }
         if !ends {
             own(out);
@@ -99,9 +94,9 @@ impl Write for Writer {
     }
 
     /// Writes a whole completion, or returns `None` if no part of it may leave.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let departure = orders.departure;
-        let edited = self.edit(data, reading, orders, ChatDocument::Completion)?;
+        let edited = self.edit(data, reading, orders, DocumentKind::Body)?;
         Some(finish_body(data, departure, edited.edits))
     }
 
@@ -126,7 +121,7 @@ impl Write for Writer {
 
     /// Ends the choices of this chunk as the API does when its own filter stops them.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let mut lanes = Vec::new();
         let read = view(data, |choice| {
             lanes.push(choice.lane);
@@ -144,18 +139,15 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let said =
             self.chunk(data, Lane::default(), &format!("\"content\":{}", quote(text)), "null");
         frame.another(None, &said, out);
     }
 
-    fn goes_on(&mut self, end: &str) {
-        self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
-    }
-
-    fn next_answer(&mut self, spent: &str) {
-        self.later.iter_mut().for_each(|later| later.begin(spent));
+    fn next_answer(&mut self, spent: &str, end: &str) {
+        let later = self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
+        later.begin(spent);
     }
 
     fn give_up_answer(&mut self) {
@@ -202,17 +194,17 @@ impl Writer {
         data: &str,
         reading: &Reading,
         orders: Orders<'_>,
-        form: ChatDocument,
+        form: DocumentKind,
     ) -> Option<EditedChunk> {
-        let Orders { departure, fates } = orders;
-        let fates = Fates { reading, departure, fates };
+        let fates = Fates { reading, orders };
         let mut edits = Edits::default();
-        if stray_is_denied(reading, fates.fates) && !cut_failed_generation(data, &fates, &mut edits)
+        if stray_is_denied(reading, orders.fates)
+            && !cut_failed_generation(data, &fates, &mut edits)
         {
             return None;
         }
-        let end_leaves_later = fates.fates.iter().any(|fate| matches!(fate, Fate::Later));
-        if let (true, Some((usage, _))) = (end_leaves_later, usage_of(data)) {
+        if let (true, Some((usage, _))) = (fates.end_leaves_later(), usage_in(data, document(data)))
+        {
             edits.replace(usage, "null");
         }
         let (mut removed, mut left, mut own) = (false, false, Vec::new());
@@ -222,7 +214,7 @@ impl Writer {
             left |= kept == ChoiceRest::Something;
             Ok(())
         };
-        let page = if form == ChatDocument::Completion { page(data).ok().flatten() } else { None };
+        let page = if form == DocumentKind::Body { page(data).ok().flatten() } else { None };
         let outside = match page {
             Some(page) => {
                 for completion in page.completions.into_iter().enumerate() {
@@ -247,7 +239,7 @@ impl Writer {
         data: &str,
         choice: &Choice<'_>,
         fates: &Fates<'_>,
-        form: ChatDocument,
+        form: DocumentKind,
         edits: &mut Edits,
         own: &mut Vec<String>,
     ) -> ChoiceRest {
@@ -267,18 +259,18 @@ impl Writer {
             if choice.finish.is_some() { ChoiceRest::Something } else { ChoiceRest::Untouched };
         // One client adds the pieces of the copy to the original ones.
         let copy = choice.message.as_deref().filter(|_| choice.message_is_a_copy(data));
-        if let (Some(copy), ChatDocument::Chunk) = (copy, form) {
+        if let (Some(copy), DocumentKind::Frame) = (copy, form) {
             insert_notice_and_remove(data, copy, "", RemovedMembers::CALLS, edits);
         }
         for said in choice.said() {
-            if copy.is_some_and(|copy| copy.key == said.key) && form == ChatDocument::Chunk {
+            if copy.is_some_and(|copy| copy.key == said.key) && form == DocumentKind::Frame {
                 continue;
             }
             let context = Context { data, lane, fates, form, neutral };
             kept = kept.max(self.edit_said(&context, said, edits, own));
         }
         if let (Some(text), None) = (neutral, choice.said().next()) {
-            let key = if form == ChatDocument::Chunk { "delta" } else { "message" };
+            let key = if form == DocumentKind::Frame { "delta" } else { "message" };
             let said = format!("\"{key}\":{{\"content\":{}}},", quote(text));
             edits.insert(choice.span.start + 1, said);
         }
@@ -311,7 +303,8 @@ impl Writer {
                 }
                 Some((piece, Fate::Keep)) => self.keep(data, entry, piece, lane, form, edits),
                 Some((piece, Fate::Whole(call))) => {
-                    let number = form.index(self.number(lane, piece));
+                    let number =
+                        Some(self.number(lane, piece)).filter(|_| form == DocumentKind::Frame);
                     if fates.reading.skipped_by_some_clients {
                         *gone = true;
                         let whole = whole(data, entry, call, number);
@@ -395,15 +388,15 @@ impl Writer {
         entry: &Entry<'_>,
         piece: &Piece,
         lane: Lane,
-        form: ChatDocument,
+        form: DocumentKind,
         edits: &mut Edits,
     ) {
         let number = self.number(lane, piece);
         match (entry.index, form) {
             (Some((span, _)), _) if span.of(data).parse() == Ok(number) => {}
             (Some((span, _)), _) => edits.replace(span, number.to_string()),
-            (None, ChatDocument::Completion) => {}
-            (None, ChatDocument::Chunk) => {
+            (None, DocumentKind::Body) => {}
+            (None, DocumentKind::Frame) => {
                 edits.insert(entry.span.start + 1, format!("\"index\":{number},"));
             }
         }
@@ -411,7 +404,7 @@ impl Writer {
             return;
         }
         if entry.id.is_some_and(|id| !id.is_empty()) {
-            remove_member(data, entry.span, "id", edits);
+            remove_members(edits, data, entry.span, |member| member.key.is("id"));
         }
         for inner in ["function", "custom"] {
             if let Some(span) = member(data, entry.span, inner) {
@@ -468,20 +461,6 @@ pub(super) fn blocked_body(text: &str) -> String {
     }
 }
 
-/// Whether a document is one chunk of a stream or a whole completion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ChatDocument {
-    Chunk,
-    Completion,
-}
-
-impl ChatDocument {
-    /// Only chunks number their calls.
-    fn index(self, number: u32) -> Option<u32> {
-        (self == Self::Chunk).then_some(number)
-    }
-}
-
 /// Whether the part is the end of a turn with calls.
 fn announces_calls(part: &Part) -> bool {
     matches!(part.what, What::Finish(finish) if finish.announces_calls)
@@ -516,52 +495,9 @@ struct Context<'a> {
     data: &'a str,
     lane: Lane,
     fates: &'a Fates<'a>,
-    form: ChatDocument,
+    form: DocumentKind,
     /// The text that keeps the turn from being empty.
     neutral: Option<&'a str>,
-}
-
-struct Fates<'a> {
-    reading: &'a Reading,
-    departure: &'a Departure,
-    fates: &'a [Fate],
-}
-
-impl<'a> Fates<'a> {
-    /// Whether only the end of the turn is left to write.
-    fn is_only_end(&self) -> bool {
-        self.departure.rest == Rest::End
-    }
-
-    /// Whether the text has left: only the calls are left to write.
-    fn is_without_text(&self) -> bool {
-        self.departure.rest == Rest::Calls
-    }
-
-    fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
-        self.reading.parts.iter().zip(self.fates)
-    }
-
-    fn at(&self, span: Span) -> Option<(&'a Part, &'a Fate)> {
-        self.all().find(|(part, _)| part.at == span)
-    }
-
-    fn piece(&self, span: Span) -> Option<(&'a Piece, &'a Fate)> {
-        self.all().find_map(|(part, fate)| match &part.what {
-            What::Piece(piece) if part.at == span => Some((piece, fate)),
-            _ => None,
-        })
-    }
-
-    /// The text that keeps the lane's turn from being empty.
-    fn neutral(&self, lane: Lane) -> Option<&'a str> {
-        self.all().find_map(|(part, fate)| match (&part.what, fate) {
-            (What::Finish(_), Fate::Ordinary(Some(text))) if part.lane == lane => {
-                Some(text.as_str())
-            }
-            _ => None,
-        })
-    }
 }
 
 /// The removed members of a `delta` or `message`.
@@ -633,11 +569,7 @@ fn insert_notice_and_remove(
     gone: RemovedMembers,
     edits: &mut Edits,
 ) -> bool {
-    let all = members(data, said.span);
-    let takes = |place: usize| all.get(place).is_some_and(|member| gone.takes(&member.key));
-    let left = (0..all.len()).filter(|place| !takes(*place)).count();
-    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-    edits.remove(&spans, takes);
+    let left = remove_members(edits, data, said.span, |member| gone.takes(&member.key));
     if notice.is_empty() {
         return left > 0;
     }
@@ -649,14 +581,13 @@ fn insert_notice_and_remove(
         }
         Some(Content::Null(span)) => edits.replace(*span, quote(notice)),
         Some(Content::Parts(span, _)) => {
-            let comma = if elements(data, *span).is_empty() { "" } else { "," };
-            let block = format!("{comma}{{\"type\":\"text\",\"text\":{}}}", quote(notice));
-            edits.insert(span.end - 1, block);
+            let block = object! { "type": "text", "text": notice };
+            append_to(edits, *span, !elements(data, *span).is_empty(), &block);
         }
         Some(Content::Other(span)) => edits.replace(*span, quote(notice)),
         None => {
-            let comma = if left > 0 { "," } else { "" };
-            edits.insert(said.span.start + 1, format!("\"content\":{}{comma}", quote(notice)));
+            let content = format!("\"content\":{}", quote(notice));
+            prepend_to(edits, said.span, left > 0, &content);
         }
     }
     true
@@ -664,21 +595,15 @@ fn insert_notice_and_remove(
 
 /// Clients look for calls in the `delta` of a chunk and in the `message` of a completion; some read
 /// the other as well. Moves content in the wrong one to where all clients look.
-fn put_in_place(data: &str, choice: &Choice<'_>, form: ChatDocument, edits: &mut Edits) {
+fn put_in_place(data: &str, choice: &Choice<'_>, form: DocumentKind, edits: &mut Edits) {
     let (wrong, right, key) = match form {
-        ChatDocument::Chunk => (choice.message.as_deref(), choice.delta.as_ref(), "\"delta\""),
-        ChatDocument::Completion => {
-            (choice.delta.as_ref(), choice.message.as_deref(), "\"message\"")
-        }
+        DocumentKind::Frame => (choice.message.as_deref(), choice.delta.as_ref(), "\"delta\""),
+        DocumentKind::Body => (choice.delta.as_ref(), choice.message.as_deref(), "\"message\""),
     };
     let Some(wrong) = wrong else { return };
     if let Some(right) = right {
         // The reader has made sure that it is empty. Two equal keys would be ambiguous.
-        let all = members(data, choice.span);
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        edits.remove(&spans, |place| {
-            all.get(place).is_some_and(|member| member.key.span() == right.key)
-        });
+        remove_members(edits, data, choice.span, |member| member.key.span() == right.key);
     }
     edits.replace(wrong.key, key);
 }
@@ -715,15 +640,9 @@ fn chunk(data: &str, lane: Lane, delta: &str, finish: &str) -> String {
     )
 }
 
-fn remove_member(data: &str, object: Span, key: &str, edits: &mut Edits) {
-    let all = members(data, object);
-    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-    edits.remove(&spans, |place| all.get(place).is_some_and(|member| member.key.is(key)));
-}
-
 fn strip_name(data: &str, object: Span, piece: &Piece, edits: &mut Edits) {
     if !piece.opens() && piece.name.as_ref().is_some_and(|name| !name.is_empty()) {
-        remove_member(data, object, "name", edits);
+        remove_members(edits, data, object, |member| member.key.is("name"));
     }
 }
 

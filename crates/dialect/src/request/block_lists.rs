@@ -7,9 +7,10 @@ use callgate_json::{Error, Reader, Span};
 
 use super::{
     ClientMessage, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, messages, plan,
-    whole_object,
+    refusal,
 };
-use crate::json::Edits;
+use crate::json::{Edits, document, elements};
+use crate::object::{Raw, object};
 
 /// A message whose content is a list of blocks.
 pub(crate) trait BlockMessage<'a>: Sized {
@@ -41,14 +42,38 @@ pub(crate) trait BlockMessage<'a>: Sized {
         edits: &mut Edits,
     ) -> Placed;
 
-    /// The messages that replace it, if it is a turn of several answers.
+    /// Whether a block is thinking.
+    fn is_thinking(content: &str, block: Span) -> bool;
+
+    /// The blocks of its turn's last answer, with what the client wants to be cached up to them.
+    fn with_cache(&self, request: &str, content: String) -> String;
+
+    /// The messages that replace it, if it is a turn of several answers. A client that has left out
+    /// the thinking of the turn gets back none of it.
     fn unmerge(
         &self,
         request: &str,
         seen: &ClientMessage<'_>,
         turn: &RemovedTurn,
         merged: &MergedTurn,
-    ) -> String;
+    ) -> String {
+        let drops_thinking = turn.lost_thinking_in(seen);
+        let content = |content: &str| {
+            let blocks = elements(content, document(content));
+            let is_gone = |block: &Span| drops_thinking && Self::is_thinking(content, *block);
+            let mut edits = Edits::default();
+            edits.remove(&blocks, |place| blocks.get(place).is_some_and(is_gone));
+            edits.apply(content)
+        };
+        let assistant = |content: &str| object! { "role": "assistant", "content": Raw(content) };
+        let mut messages = Vec::with_capacity(2 * merged.earlier.len() + 1);
+        for answer in &merged.earlier {
+            messages.push(assistant(&content(&answer.content)));
+            messages.push(object! { "role": "user", "content": Raw(&answer.results) });
+        }
+        messages.push(assistant(&self.with_cache(request, content(&merged.last))));
+        messages.join(",")
+    }
 
     /// Inserts error results at its start.
     fn add_results(&self, request: &str, calls: &[&RemovedCall], edits: &mut Edits);
@@ -63,13 +88,8 @@ pub(crate) fn restore<'a, M: BlockMessage<'a>>(
     let seen = look_all(request, &messages);
     let answer_to = |place: usize| M::answer(&messages, seen.get(place)?.message);
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
-        if call.id.is_empty() {
-            return Some(Restored::NO_ID);
-        }
-        if whole_object(&call.original).is_none() {
-            return Some(Restored::UNREADABLE);
-        }
-        answer_to(place).is_none().then_some(Restored::UNANSWERED)
+        let is_answered = answer_to(place).is_some();
+        refusal(call).or((!is_answered).then_some(Restored::UNANSWERED))
     };
     let mut out = Restored::default();
     let known: HashSet<String> = messages.iter().flat_map(M::ids).collect();

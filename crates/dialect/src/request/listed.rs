@@ -9,18 +9,30 @@ use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
     ClientMessage, Decoded, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
-    TextDigest, meaning, messages, plan, rest, shown, text_or_skip, whole_object,
+    TextDigest, meaning, messages, plan, rest, shown, whole_object,
 };
-use crate::json::{Edits, Fields, member, members};
+use crate::json::{
+    Edits, Fields, Member, document, list_of, member, members, remove_members, text_or_skip,
+};
 
 /// The differences between dialects whose messages list their calls.
 pub(crate) struct Listed {
-    /// Whether a result names its call by an id.
-    pub(crate) needs_ids: bool,
+    /// Reads a message.
+    pub(crate) read: for<'a> fn(&mut Json<'a>) -> Result<Message<'a>, Error>,
+    /// The call in an entry of the list.
+    pub(crate) call: for<'a> fn(&'a str, Span) -> SentCall<'a>,
+    /// Why a call of the turn cannot be put back into the message.
+    pub(crate) refuse: fn(&Message<'_>, &RemovedTurn, &RemovedCall) -> Option<&'static str>,
+    /// Whether a call is a `function_call` instead of an entry of the list.
+    pub(crate) is_legacy: fn(&RemovedCall) -> bool,
     /// What to do with a `content` that contained only notices.
     pub(crate) emptied: Emptied,
+    /// Where a member goes that the message does not have.
+    pub(crate) added: AddedMember,
     /// The member with the plan, in APIs that have one.
     pub(crate) plan: Option<&'static str>,
+    /// The members with thinking that clients may leave out.
+    pub(crate) thinking: &'static [&'static str],
     /// The message that answers a call.
     pub(crate) result: fn(&RemovedCall) -> String,
 }
@@ -30,24 +42,30 @@ pub(crate) struct Listed {
 pub(crate) enum Emptied {
     /// Remove the member.
     Gone,
-    /// Make it an empty text.
-    Blank,
+    /// Replace it.
+    Replaced(&'static str),
+}
+
+/// Where a member goes that a message does not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddedMember {
+    First,
+    Last,
 }
 
 impl Listed {
     /// Puts the removed calls of `turns` back into `request`.
     pub(crate) fn restore(&self, request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
-        let messages = messages(request, read_message)?;
+        let messages = messages(request, self.read)?;
         let seen = self.look_all(request, &messages);
-        let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
-            let Some(seen) = seen.get(place) else { return Some(Restored::NOT_FOUND) };
-            if !is_call(call) {
-                return Some(Restored::UNREADABLE);
-            }
-            if self.needs_ids && call.id.is_empty() {
-                return Some(Restored::NO_ID);
-            }
-            (seen.message + 1 == messages.len()).then_some(Restored::UNANSWERED)
+        let message = |seen: &ClientMessage<'_>| messages.get(seen.message);
+        let refuse = |place: usize, turn: &RemovedTurn, call: &RemovedCall| {
+            let seen = seen.get(place);
+            let Some((seen, message)) = seen.and_then(|it| Some((it, message(it)?))) else {
+                return Some(Restored::NOT_FOUND);
+            };
+            let is_last = seen.message + 1 == messages.len();
+            (self.refuse)(message, turn, call).or(is_last.then_some(Restored::UNANSWERED))
         };
         let mut out = Restored::default();
         let plans = plan(
@@ -60,23 +78,24 @@ impl Listed {
 
         let mut edits = Edits::default();
         for plan in &plans {
-            let found = seen.get(plan.seen).and_then(|it| Some((it, messages.get(it.message)?)));
+            let found = seen.get(plan.seen).and_then(|seen| Some((seen, message(seen)?)));
             let Some((seen, message)) = found else {
                 plan.report(Placed::No, &mut out);
                 continue;
             };
             plan.report(Placed::Yes, &mut out);
             if let Some(merged) = &plan.turn.merged {
-                edits.replace(message.span, self.unmerged(plan, merged));
+                edits.replace(message.span, self.unmerged(request, message, plan, merged));
                 continue;
             }
-            let mut gone = false;
             match (message.content.cut_notices(seen, plan, &mut edits), self.emptied) {
-                (Some(_), Emptied::Gone) => gone = true,
-                (Some(content), Emptied::Blank) => edits.replace(content, "\"\""),
+                (Some(_), Emptied::Gone) => {
+                    remove_members(&mut edits, request, message.span, |it| it.key.is("content"));
+                }
+                (Some(content), Emptied::Replaced(empty)) => edits.replace(content, empty),
                 (None, _) => {}
             }
-            add_calls(request, message, seen, plan, gone, &mut edits);
+            self.add_calls(request, message, seen, plan, &mut edits);
             for call in &plan.calls {
                 edits.insert(message.span.end, format!(",{}", (self.result)(call)));
             }
@@ -85,27 +104,105 @@ impl Listed {
         Ok(out)
     }
 
-    /// The messages that replace a turn of several answers.
-    fn unmerged(&self, plan: &Plan<'_>, merged: &MergedTurn) -> String {
+    /// The messages that replace a turn of several answers. A client that has left out the thinking
+    /// of the turn gets back none of it.
+    fn unmerged(
+        &self,
+        request: &str,
+        message: &Message<'_>,
+        plan: &Plan<'_>,
+        merged: &MergedTurn,
+    ) -> String {
+        let first = merged.earlier.first().map_or("{}", |answer| answer.content.as_str());
+        let drops_thinking =
+            self.thinks(first, document(first)) && !self.thinks(request, message.span);
+        let turn = |content: &str| {
+            let is_gone = |member: &Member<'_>| {
+                drops_thinking && self.thinking.iter().any(|key| member.key.is(key))
+            };
+            let mut edits = Edits::default();
+            remove_members(&mut edits, content, document(content), is_gone);
+            edits.apply(content)
+        };
         let earlier = merged.earlier.iter();
-        let earlier = earlier.flat_map(|it| [it.content.clone(), it.results.clone()]);
+        let earlier = earlier.flat_map(|it| [turn(&it.content), it.results.clone()]);
         let results = plan.calls.iter().map(|call| (self.result)(call));
-        let all: Vec<String> = earlier.chain([merged.last.clone()]).chain(results).collect();
+        let all: Vec<String> = earlier.chain([turn(&merged.last)]).chain(results).collect();
         all.join(",")
+    }
+
+    /// Whether the message has any thinking.
+    fn thinks(&self, data: &str, message: Span) -> bool {
+        let mut thoughts = self.thinking.iter().filter_map(|key| member(data, message, key));
+        thoughts.any(|at| !matches!(at.of(data), "null" | "[]" | "\"\""))
+    }
+
+    /// Inserts the calls among those that the client received.
+    fn add_calls(
+        &self,
+        request: &str,
+        message: &Message<'_>,
+        seen: &ClientMessage<'_>,
+        plan: &Plan<'_>,
+        edits: &mut Edits,
+    ) {
+        match (plan.calls.as_slice(), message.calls.last()) {
+            ([call], _) if (self.is_legacy)(call) => {
+                self.set(request, message, "function_call", &call.original, edits);
+            }
+            (_, Some((last, _))) => insert_calls(&message.calls, last.end, seen, plan, edits),
+            (calls, None) => {
+                let calls: Vec<&str> = calls.iter().map(|call| call.original.as_str()).collect();
+                self.set(request, message, "tool_calls", &list_of(&calls), edits);
+            }
+        }
+    }
+
+    /// Sets a member of the message that it does not have, or that is empty. The message has others.
+    fn set(&self, request: &str, message: &Message<'_>, key: &str, value: &str, edits: &mut Edits) {
+        let all = members(request, message.span);
+        match (all.iter().find(|member| member.key.is(key)), all.last()) {
+            (Some(member), _) => edits.replace(member.value, value),
+            (None, Some(last)) if self.added == AddedMember::Last => {
+                edits.insert(last.span.end, format!(",\"{key}\":{value}"));
+            }
+            (None, _) => edits.insert(message.span.start + 1, format!("\"{key}\":{value},")),
+        }
     }
 
     /// The recognisable traits of each of the assistant's messages.
     pub(crate) fn seen<'a>(&self, request: &'a str) -> Result<Vec<ClientMessage<'a>>, Error> {
-        Ok(self.look_all(request, &messages(request, read_message)?))
+        Ok(self.look_all(request, &messages(request, self.read)?))
     }
 
     fn look_all<'a>(&self, request: &'a str, messages: &[Message<'a>]) -> Vec<ClientMessage<'a>> {
         let seen = |(place, message)| {
-            let mut seen = look(request, place, message)?;
+            let mut seen = self.look(request, place, message)?;
             seen.client.plan = self.plan.map(|key| plan_digest(request, message.span, key));
             Some(seen)
         };
         messages.iter().enumerate().filter_map(seen).collect()
+    }
+
+    /// The recognisable traits of a message, if it is the assistant's.
+    fn look<'a>(
+        &self,
+        request: &'a str,
+        place: usize,
+        message: &Message<'a>,
+    ) -> Option<ClientMessage<'a>> {
+        if !message.role.is_some_and(|role| role.is("assistant")) {
+            return None;
+        }
+        let mut seen = ClientMessage::new(place, message.content.texts());
+        for (span, id) in &message.calls {
+            seen.add_call(request, SentCall { id: *id, ..(self.call)(request, *span) });
+        }
+        if let Some(legacy) = message.function_call {
+            let call = SentCall::read(request, legacy, "arguments");
+            seen.add_call(request, SentCall { id: None, ..call });
+        }
+        Some(seen)
     }
 }
 
@@ -120,14 +217,16 @@ fn plan_digest(request: &str, message: Span, key: &str) -> [u8; 32] {
 }
 
 #[derive(Default)]
-struct Message<'a> {
-    span: Span,
-    role: Option<Text<'a>>,
-    content: Content<'a>,
+pub(crate) struct Message<'a> {
+    pub(crate) span: Span,
+    pub(crate) role: Option<Text<'a>>,
+    pub(crate) content: Content<'a>,
     /// Entries of `tool_calls`, each with its id.
-    calls: Items<'a>,
+    pub(crate) calls: Items<'a>,
+    /// A legacy call, unless it is `null`.
+    pub(crate) function_call: Option<Span>,
     /// The call that a `tool` message answers.
-    tool_call_id: Option<Text<'a>>,
+    pub(crate) tool_call_id: Option<Text<'a>>,
 }
 
 /// The content of a message.
@@ -145,7 +244,7 @@ pub(crate) type Items<'a> = Vec<(Span, Option<Text<'a>>)>;
 
 impl<'a> Content<'a> {
     /// Its texts, each with its place.
-    pub(crate) fn texts(&self) -> Vec<(usize, Decoded<'a>)> {
+    fn texts(&self) -> Vec<(usize, Decoded<'a>)> {
         match self {
             Content::Missing => Vec::new(),
             Content::Text(text) => vec![(0, Decoded::new(text))],
@@ -159,7 +258,7 @@ impl<'a> Content<'a> {
     }
 
     /// Removes the notices. Returns the content if it was nothing but notices.
-    pub(crate) fn cut_notices(
+    fn cut_notices(
         &self,
         seen: &ClientMessage<'_>,
         plan: &Plan<'_>,
@@ -191,29 +290,30 @@ impl<'a> Content<'a> {
 }
 
 /// Whether the stored call is a valid list entry.
-fn is_call(call: &RemovedCall) -> bool {
+pub(crate) fn is_call(call: &RemovedCall) -> bool {
     whole_object(&call.original)
         .is_some_and(|object| member(&call.original, object, "function").is_some())
 }
 
-fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
+/// The call in an entry, in APIs with one kind of calls.
+pub(crate) fn function_of(request: &str, entry: Span) -> SentCall<'_> {
+    SentCall::read(request, member(request, entry, "function").unwrap_or(entry), "arguments")
+}
+
+/// Reads a message of an API without legacy calls.
+pub(crate) fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
-    reader.kind()?;
-    let start = reader.position();
-    let mut fields = Fields::new(&["role", "content", "tool_calls", "tool_call_id"]);
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(reader)? {
-        match fields.find(&key)? {
-            Some(0) => message.role = text_or_skip(reader)?,
-            Some(1) => message.content = read_content(reader)?,
-            Some(2) => message.calls = read_items(reader, "id")?.1,
-            Some(_) => message.tool_call_id = text_or_skip(reader)?,
-            None => {
-                reader.skip()?;
-            }
+    let mut object =
+        Fields::new(&["role", "content", "tool_calls", "tool_call_id"]).enter(reader)?;
+    while let Some(place) = object.next(reader)? {
+        match place {
+            0 => message.role = text_or_skip(reader)?,
+            1 => message.content = read_content(reader)?,
+            2 => message.calls = read_items(reader, "id")?.1,
+            _ => message.tool_call_id = text_or_skip(reader)?,
         }
     }
-    message.span = Span { start, end: reader.position() };
+    message.span = object.span(reader);
     Ok(message)
 }
 
@@ -259,22 +359,8 @@ pub(crate) fn read_items<'a>(
     Ok((Span { start, end: reader.position() }, items))
 }
 
-/// The recognisable traits of a message, if it is the assistant's.
-fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<ClientMessage<'a>> {
-    if !message.role.is_some_and(|role| role.is("assistant")) {
-        return None;
-    }
-    let mut seen = ClientMessage::new(place, message.content.texts());
-    for (span, id) in &message.calls {
-        let function = member(request, *span, "function").unwrap_or(*span);
-        let call = SentCall::read(request, function, "arguments");
-        seen.add_call(request, SentCall { id: *id, ..call });
-    }
-    Some(seen)
-}
-
 /// Every id that the client mentions: in the calls of each message, and in the result that it is.
-pub(crate) fn known<'m, 'a: 'm>(
+fn known<'m, 'a: 'm>(
     messages: impl Iterator<Item = (&'m Items<'a>, Option<Text<'a>>)>,
 ) -> HashSet<String> {
     let of = |(calls, result): (&Items<'a>, Option<Text<'a>>)| {
@@ -283,36 +369,8 @@ pub(crate) fn known<'m, 'a: 'm>(
     messages.flat_map(of).collect()
 }
 
-/// Inserts the calls among those that the client received, and removes `content` if it is `gone`.
-fn add_calls(
-    request: &str,
-    message: &Message<'_>,
-    seen: &ClientMessage<'_>,
-    plan: &Plan<'_>,
-    gone: bool,
-    edits: &mut Edits,
-) {
-    let all = members(request, message.span);
-    let is = |place: usize, key: &str| all.get(place).is_some_and(|member| member.key.is(key));
-    if gone {
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        edits.remove(&spans, |place| is(place, "content"));
-    }
-    let Some((last, _)) = message.calls.last() else {
-        let calls: Vec<&str> = plan.calls.iter().map(|call| call.original.as_str()).collect();
-        let list = format!("[{}]", calls.join(","));
-        match all.iter().find(|member| member.key.is("tool_calls")) {
-            Some(member) => edits.replace(member.value, list),
-            // The message has a role: inserts it before that.
-            None => edits.insert(message.span.start + 1, format!("\"tool_calls\":{list},")),
-        }
-        return;
-    };
-    insert_calls(&message.calls, last.end, seen, plan, edits);
-}
-
 /// Inserts the calls at their old positions among those that the client received.
-pub(crate) fn insert_calls(
+fn insert_calls(
     received: &Items<'_>,
     end: usize,
     seen: &ClientMessage<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 
-use super::{MergedTurn, RemovedTurn};
+use super::{ClientMessage, MergedTurn, RemovedTurn};
 use crate::responses::{message_ids, shown_as, shown_message_ids};
 
 impl MergedTurn {
@@ -29,6 +29,12 @@ impl RemovedTurn {
         ids.extend(message_ids(&merged.last));
         ids.extend(self.calls.iter().filter_map(|call| shown_as(&call.original)));
         Some(ids)
+    }
+
+    /// Whether the client left out the thinking of the turn.
+    pub(crate) fn lost_thinking_in(&self, seen: &ClientMessage<'_>) -> bool {
+        let had_thinking = self.client.as_ref().is_some_and(|it| !it.signatures.is_empty());
+        had_thinking && seen.client.signatures.is_empty()
     }
 
     /// The turn as one of several answers. Turns that lost different answers are different.

@@ -27,21 +27,75 @@ pub(crate) fn put_back_blocks(
     edits: &mut Edits,
 ) {
     let places = CallPlaces::find(request, blocks, seen, plan);
-    places.cut_notices(seen, edits);
-    for ((block, gone), calls) in blocks.iter().zip(&places.gone).zip(&places.gaps) {
+    places.cut_notices(edits);
+    let spans: Vec<Span> = blocks.iter().map(|block| block.span).collect();
+    fill_gaps(&spans, &places.gone, &places.gaps, edits);
+    if let (true, Some(calls)) = (blocks.is_empty(), places.gaps.last()) {
+        edits.insert(list.end - 1, calls.join(","));
+    }
+}
+
+/// Puts what belongs in front of each item there, or in its place if the item is gone, and the rest
+/// behind the last item.
+pub(crate) fn fill_gaps(items: &[Span], gone: &[bool], gaps: &[Vec<String>], edits: &mut Edits) {
+    for ((item, gone), calls) in items.iter().zip(gone).zip(gaps) {
         match (gone, calls.join(",")) {
             (_, calls) if calls.is_empty() => {}
-            (true, calls) => edits.replace(block.span, calls),
-            (false, calls) => edits.insert(block.span.start, format!("{calls},")),
+            (true, calls) => edits.replace(*item, calls),
+            (false, calls) => edits.insert(item.start, format!("{calls},")),
         }
     }
-    match (blocks.last(), places.gaps.last()) {
-        (_, None) => {}
-        (_, Some(calls)) if calls.is_empty() => {}
-        (Some(last), Some(calls)) => {
-            edits.insert(last.span.end, format!(",{}", calls.join(",")));
+    let behind = gaps.get(items.len()).map(|calls| calls.join(",")).unwrap_or_default();
+    if let Some(last) = items.last().filter(|_| !behind.is_empty()) {
+        edits.insert(last.end, format!(",{behind}"));
+    }
+}
+
+/// The notices of a plan among the items of a message.
+pub(crate) struct NoticePlaces {
+    /// For each item, whether it contains only notices.
+    pub(crate) gone: Vec<bool>,
+    /// For each of the plan's calls, the item in front of which its notice was.
+    pub(crate) marked: Vec<Option<usize>>,
+    /// The notices in items that contain more.
+    pub(crate) cuts: Vec<Span>,
+}
+
+impl NoticePlaces {
+    /// Finds them among this many items. `shown` are those in each of the message's texts.
+    pub(crate) fn find(
+        items: usize,
+        seen: &ClientMessage<'_>,
+        shown: &[Vec<ShownNotice>],
+        plan: &Plan<'_>,
+    ) -> Self {
+        let (mut gone, mut has_more) = (vec![false; items], vec![false; items]);
+        for ((place, text), shown) in seen.texts.iter().zip(shown) {
+            if let (Some(gone), Some(more)) = (gone.get_mut(*place), has_more.get_mut(*place)) {
+                *gone |= !shown.is_empty();
+                // The provider rejects a text of only white space.
+                *more |= !rest(&text.text, shown).trim().is_empty();
+            }
         }
-        (None, Some(calls)) => edits.insert(list.end - 1, calls.join(",")),
+        gone.iter_mut().zip(has_more).for_each(|(gone, more)| *gone &= !more);
+        let (mut marked, mut cuts) = (vec![None; plan.calls.len()], Vec::new());
+        for ((place, text), shown) in seen.texts.iter().zip(shown) {
+            let is_gone = gone.get(*place) == Some(&true);
+            for notice in shown {
+                if let Some(mark) = marked.get_mut(notice.call) {
+                    *mark = Some(if is_gone || notice.leads { *place } else { place + 1 });
+                }
+                if !is_gone {
+                    cuts.push(text.span(&notice.cut));
+                }
+            }
+        }
+        Self { gone, marked, cuts }
+    }
+
+    /// Removes the notices from items that contain more.
+    pub(crate) fn cut(&self, edits: &mut Edits) {
+        self.cuts.iter().for_each(|cut| edits.replace(*cut, ""));
     }
 }
 
@@ -51,8 +105,7 @@ pub(crate) struct CallPlaces {
     pub(crate) gaps: Vec<Vec<String>>,
     /// For each block, whether it contained only notices. Then there are calls before it.
     pub(crate) gone: Vec<bool>,
-    /// The notices in each of the message's texts.
-    shown: Vec<Vec<ShownNotice>>,
+    cuts: Vec<Span>,
 }
 
 impl CallPlaces {
@@ -65,23 +118,13 @@ impl CallPlaces {
     ) -> Self {
         let len = blocks.len();
         let shown = shown(&seen.texts, &plan.calls);
-        let mut gone = vec![false; len];
-        let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
+        let NoticePlaces { gone, marked, cuts } = NoticePlaces::find(len, seen, &shown, plan);
         // The calls that have no block in the message. Without them, later blocks have moved up.
         let mut hidden = hidden(seen, plan.turn);
-        for ((block, text), shown) in seen.texts.iter().zip(&shown) {
-            // The provider rejects a text of only white space.
-            let is_gone = !shown.is_empty() && rest(&text.text, shown).trim().is_empty();
-            if let Some(gone) = gone.get_mut(*block) {
-                *gone = is_gone;
-            }
-            for (number, notice) in shown.iter().enumerate() {
-                if let Some(gap) = marked.get_mut(notice.call) {
-                    *gap = Some(if is_gone || notice.leads { *block } else { block + 1 });
-                }
-                if let (true, 0, Some(call)) = (is_gone, number, plan.calls.get(notice.call)) {
-                    hidden.retain(|place| *place != call.place);
-                }
+        for ((block, _), shown) in seen.texts.iter().zip(&shown) {
+            let first = shown.first().and_then(|notice| plan.calls.get(notice.call));
+            if let (Some(true), Some(call)) = (gone.get(*block), first) {
+                hidden.retain(|place| *place != call.place);
             }
         }
         let mut chosen = choose(plan, &marked, &hidden, len);
@@ -98,18 +141,12 @@ impl CallPlaces {
                 *call = with_cache_control(call, cache.of(request));
             }
         }
-        Self { gaps, gone, shown }
+        Self { gaps, gone, cuts }
     }
 
     /// Removes the notices from blocks that contain more than notices.
-    pub(crate) fn cut_notices(&self, seen: &ClientMessage<'_>, edits: &mut Edits) {
-        for ((block, text), shown) in seen.texts.iter().zip(&self.shown) {
-            if self.gone.get(*block) == Some(&false) {
-                for notice in shown {
-                    edits.replace(text.span(&notice.cut), "");
-                }
-            }
-        }
+    pub(crate) fn cut_notices(&self, edits: &mut Edits) {
+        self.cuts.iter().for_each(|cut| edits.replace(*cut, ""));
     }
 }
 

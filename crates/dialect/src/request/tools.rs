@@ -123,6 +123,23 @@ pub struct Tool {
     server: Option<String>,
 }
 
+impl Tool {
+    /// A tool that the provider runs.
+    fn hosted(name: String, definition: Span, item: Item, list: usize) -> Self {
+        Self {
+            name,
+            also: Vec::new(),
+            host: Host::Provider,
+            definition,
+            except: Vec::new(),
+            item,
+            list,
+            prefix: 0,
+            server: None,
+        }
+    }
+}
+
 /// Finds the tools in `request`, and the built-in tools of the model in its path. A request that is
 /// not JSON, or has `tools` twice, is an error: its tools are unknown.
 pub fn advertised(
@@ -254,17 +271,8 @@ impl Finder<'_> {
 
     /// Adds all tools of a server.
     fn server(&mut self, name: String, definition: Span, item: Item) {
-        self.all.tools.push(Tool {
-            name: server::whole(&name),
-            also: Vec::new(),
-            host: Host::Provider,
-            definition,
-            except: Vec::new(),
-            item,
-            list: self.list,
-            prefix: 0,
-            server: Some(name),
-        });
+        let tool = Tool::hosted(server::whole(&name), definition, item, self.list);
+        self.all.tools.push(Tool { server: Some(name), ..tool });
     }
 
     fn entry(&mut self, span: Span, item: Item, prefix: &str) -> Result<(), Error> {
@@ -283,15 +291,12 @@ impl Finder<'_> {
                 Host::Client => Vec::new(),
             };
             self.all.tools.push(Tool {
-                name: format!("{prefix}{name}"),
                 also,
                 host: entry.host,
-                definition: span,
                 except: entry.except.clone(),
-                item,
-                list: self.list,
                 prefix: prefix.len(),
                 server: entry.server.clone(),
+                ..Tool::hosted(format!("{prefix}{name}"), span, item, self.list)
             });
         }
         match entry.inner {
@@ -325,11 +330,10 @@ impl Finder<'_> {
 
     /// Reads tools that are added in the middle of an Anthropic conversation.
     fn in_messages(&mut self, root: Span) -> Result<(), Error> {
-        let top = self.all.groups.members(self.data, root, None);
-        let Some((item, messages)) = self.one(top, &["messages"])? else { return Ok(()) };
+        let messages = self.one_in(root, None, &["messages"])?;
+        let Some((item, messages)) = messages else { return Ok(()) };
         for (_, message) in self.items(messages, item)? {
-            let inside = self.all.groups.members(self.data, message, None);
-            if let Some((item, content)) = self.one(inside, &["content"])? {
+            if let Some((item, content)) = self.one_in(message, None, &["content"])? {
                 self.all.needed.push((item, CannotRemove::Empty));
                 self.additions(content, item, &["tool_addition"])?;
             }
@@ -339,9 +343,8 @@ impl Finder<'_> {
 
     /// Reads tools that are added in the middle of a Responses conversation.
     fn in_input(&mut self, root: Span) -> Result<(), Error> {
-        let top = self.all.groups.members(self.data, root, None);
         for key in ["input", "items"] {
-            if let Some((item, list)) = self.one(top, &[key])? {
+            if let Some((item, list)) = self.one_in(root, None, &[key])? {
                 self.all.needed.push((item, CannotRemove::Empty));
                 self.additions(list, item, &["additional_tools", FOUND_TOOLS])?;
             }
@@ -369,9 +372,8 @@ impl Finder<'_> {
             if word == FOUND_TOOLS {
                 self.all.needed.push((item, CannotRemove::Answer));
             }
-            let inside = self.all.groups.members(self.data, span, Some(item));
             for key in ["tools", "tool"] {
-                if let Some((_, tools)) = self.one(inside, &[key])? {
+                if let Some((_, tools)) = self.one_in(span, Some(item), &[key])? {
                     self.list(tools, item, "")?;
                 }
             }
@@ -395,22 +397,32 @@ impl Finder<'_> {
     }
 
     fn converse(&mut self, root: Span) -> Result<(), Error> {
-        let top = self.all.groups.members(self.data, root, None);
-        if let Some((_, more)) = self.one(top, &["additionalModelRequestFields"])? {
+        if let Some((_, more)) = self.one_in(root, None, &["additionalModelRequestFields"])? {
             self.flat(more, &["tools", SERVERS], &["tool_choice"])?;
             self.flat(more, &["functions"], &["function_call"])?;
             self.features(more)?;
         }
-        let Some((item, config)) = self.one(top, &["toolConfig"])? else { return Ok(()) };
-        let inside = self.all.groups.members(self.data, config, Some(item));
+        let config = self.one_in(root, None, &["toolConfig"])?;
+        let Some((item, config)) = config else { return Ok(()) };
         self.list += 1;
-        if let Some((item, tools)) = self.one(inside, &["tools"])? {
+        if let Some((item, tools)) = self.one_in(config, Some(item), &["tools"])? {
             self.list(tools, item, "")?;
         }
-        match self.one(inside, &["toolChoice"])? {
+        match self.one_in(config, Some(item), &["toolChoice"])? {
             Some((item, choice)) => self.choice(choice, item, self.list),
             None => Ok(()),
         }
+    }
+
+    /// The one member of an object with one of these names. The object is removed with `parent`.
+    fn one_in(
+        &mut self,
+        object: Span,
+        parent: Option<Item>,
+        names: &[&str],
+    ) -> Result<Option<(Item, Span)>, Error> {
+        let group = self.all.groups.members(self.data, object, parent);
+        self.all.groups.one(group, names)
     }
 
     /// The one member with one of these names.

@@ -13,60 +13,44 @@ use callgate_json::Span;
 
 use super::request::result;
 use super::stored::stored;
-use crate::continued::{ContinueSpec, DeniedTurn, NotContinued};
-use crate::json::{Edits, document, elements, member, members, string_member};
-use crate::request::{RemovedCall, whole_object};
-use crate::usage::sum;
+use crate::continued::{
+    ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, refuse_if, wants_format,
+};
+use crate::json::{Edits, elements, member, string_member, text_member};
+use crate::request::RemovedCall;
 
 pub(super) use turn::OpenMessage;
 
 pub(super) static CONTINUES: ContinueSpec = ContinueSpec {
-    turn: turn::turn,
-    rest: turn::rest,
-    sum,
-    results,
-    request,
-    join: join::join,
-    keep_alive: || None,
-    wants_json,
     stored: Some(stored),
-    end_has_content: false,
     keeps_thinking: true,
+    ..ContinueSpec::of::<turn::Answer>(results, request, join::join, wants_json)
 };
 
 /// The error results, one after the other.
 fn results(calls: &[RemovedCall]) -> String {
-    let results: Vec<String> = calls.iter().filter_map(result).collect();
-    results.join(",")
+    calls.iter().filter_map(result).collect::<Vec<_>>().join(",")
 }
 
 /// The request with the turn and its results at the end.
 fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued> {
     let DeniedTurn { content, calls, names } = *turn;
-    let whole = whole_object(request).ok_or(NotContinued("the request cannot be read"))?;
-    let all = members(request, whole);
-    let at = |key: &str| all.iter().find(|member| member.key.is(key)).map(|member| member.value);
-    let says =
-        |key: &str, values: &[&str]| at(key).is_some_and(|at| values.contains(&at.of(request)));
-    let is_named = |key: &str| at(key).is_some_and(|at| at.of(request) != "null");
-    if is_named("conversation") {
-        return Err(NotContinued(
-            "the response is part of a conversation that the provider stores",
-        ));
-    }
-    if says("background", &["true"]) {
-        return Err(NotContinued("the response is made in the background"));
-    }
-    if at("tool_choice").is_some_and(|choice| forces(request, choice, names)) {
-        return Err(NotContinued("the request demands a tool that is denied"));
-    }
-    if calls.iter().any(|call| is_programmatic(&call.original)) {
-        return Err(NotContinued("code that the provider runs waits for the result"));
-    }
-    if calls.iter().any(|call| call.id.is_empty() || result(call).is_none()) {
-        return Err(NotContinued("the result of a call cannot be written"));
-    }
-    let input = at("input").ok_or(NotContinued("the request has no input"))?;
+    let last = LastRequest::read(request)?;
+    let is_named = last.at("conversation").is_some_and(|at| at.of(request) != "null");
+    let is_delayed = last.at("background").is_some_and(|at| at.of(request) == "true");
+    let is_forced = last.at("tool_choice").is_some_and(|choice| forces(request, choice, names));
+    let cannot_answer = |call: &RemovedCall| call.id.is_empty() || result(call).is_none();
+    refuse_if([
+        (is_named, "the response is part of a conversation that the provider stores"),
+        (is_delayed, "the response is made in the background"),
+        (is_forced, DENIED_TOOL),
+        (
+            calls.iter().any(|call| call.is_programmatic()),
+            "code that the provider runs waits for the result",
+        ),
+        (calls.iter().any(cannot_answer), "the result of a call cannot be written"),
+    ])?;
+    let input = last.at("input").ok_or(NotContinued("the request has no input"))?;
     let added = format!("{content},{}", results(calls));
     let mut edits = Edits::default();
     match (input.of(request).starts_with('"'), elements(request, input).last()) {
@@ -83,7 +67,7 @@ fn request(request: &str, turn: &DeniedTurn<'_>) -> Result<String, NotContinued>
 /// Whether the model must call one of these tools.
 fn forces(request: &str, choice: Span, names: &[&str]) -> bool {
     let is_denied = |object: Span| {
-        let text = |key: &str| string_member(request, object, key).and_then(|it| it.decode().ok());
+        let text = |key: &str| text_member(request, object, key);
         let named = text("name").is_some_and(|name| names.iter().any(|it| ends_with(it, &name)));
         named || text("type").is_some_and(|kind| names.contains(&kind.as_ref()))
     };
@@ -98,26 +82,10 @@ fn ends_with(tool: &str, name: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '_']))
 }
 
-/// Whether code that the provider runs made the call, and waits for its result.
-fn is_programmatic(original: &str) -> bool {
-    let caller = member(original, document(original), "caller");
-    let kind = caller.and_then(|caller| string_member(original, caller, "type"));
-    kind.is_some_and(|kind| !kind.is("direct"))
-}
-
 /// Whether the answer must be a JSON document, which a notice would break.
 fn wants_json(request: &str) -> bool {
-    let text = member(request, document(request), "text");
-    let format = text.and_then(|text| member(request, text, "format"));
-    let kind = format.and_then(|format| string_member(request, format, "type"));
-    kind.is_some_and(|kind| !kind.is("text"))
+    wants_format(request, &["text", "format"])
 }
 
-/// The usage of a response.
-pub(super) fn usage_of(data: &str, response: Span) -> Option<(Span, &str)> {
-    let span = member(data, response, "usage")?;
-    let usage = span.of(data);
-    usage.starts_with('{').then_some((span, usage))
-}
 #[cfg(test)]
 mod tests;

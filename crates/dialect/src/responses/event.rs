@@ -3,7 +3,7 @@
 use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::item::{Item, read_item};
-use crate::json::{Fields, index, string_member, text_or_null};
+use crate::json::{Fields, index, is_set, string_member, text_or_null, text_or_skip};
 use crate::tally::{Tally, counts_within};
 
 /// One event.
@@ -63,20 +63,19 @@ const EVENT: [&str; 12] = [
 pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
     let mut json = Json::new(data);
     let mut event = Event::default();
-    let mut fields = Fields::new(&EVENT);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
-        match fields.find(&key)? {
+    let mut object = Fields::new(&EVENT).enter(&mut json)?;
+    while let Some((key, place)) = object.next_key(&mut json)? {
+        match place {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
             Some(2) => event.item_id = text_or_null(&mut json)?,
-            Some(3) => event.name = text(&mut json)?,
+            Some(3) => event.name = text_or_skip(&mut json)?,
             Some(4) => {
                 event.has_delta = true;
-                event.delta = text(&mut json)?;
+                event.delta = text_or_skip(&mut json)?;
             }
             Some(5..=8) => {
-                let whole = text(&mut json)?;
+                let whole = text_or_skip(&mut json)?;
                 if whole.is_some() && event.whole.is_some() {
                     // Clients differ in which of them they read.
                     return Err(Error::new(Problem::DuplicateKey, key.span().start));
@@ -88,21 +87,11 @@ pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
             Some(11) if json.kind()? == Kind::Object => {
                 event.response = Some(Box::new(read_response(&mut json)?));
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     json.end()?;
     Ok(event)
-}
-
-/// A string, if it is one.
-fn text<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
-    match json.kind()? {
-        Kind::String => json.string().map(Some),
-        _ => json.skip().map(|_| None),
-    }
 }
 
 const RESPONSE: [&str; 10] = [
@@ -125,45 +114,30 @@ pub(super) const ECHOES: [&str; 8] =
 /// A response or a list.
 pub(super) fn read_response<'a>(json: &mut Json<'a>) -> Result<Response<'a>, Error> {
     let mut response = Response::default();
-    let mut fields = Fields::new(&RESPONSE);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        let place = fields.find(&key)?;
+    let mut object = Fields::new(&RESPONSE).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
         match place {
-            Some(0) => response.object = text(json)?,
-            Some(1) => response.model = text(json)?,
+            Some(0) => response.object = text_or_skip(json)?,
+            Some(1) => response.model = text_or_skip(json)?,
             Some(2 | 3) if json.kind()? == Kind::Array => {
                 if response.output.is_some() {
                     // Two lists: no client reads both.
                     return Err(Error::new(callgate_json::Problem::DuplicateKey, key.span().start));
                 }
                 response.is_list = place == Some(3);
-                response.output = Some(read_items(json, &mut response.items)?);
+                let (span, items) = json.list(read_item)?;
+                (response.output, response.items) = (Some(span), items);
             }
-            Some(4) => {
-                response.has_error = json.kind()? != Kind::Null;
-                json.skip()?;
-            }
-            Some(5) => response.id = text(json)?,
-            Some(6) => response.status = text(json)?,
+            Some(4) => response.has_error = is_set(json)?,
+            Some(5) => response.id = text_or_skip(json)?,
+            Some(6) => response.status = text_or_skip(json)?,
             Some(7) => response.usage = Some(json.skip()?),
             Some(8) => response.incomplete = Some(json.skip()?),
             Some(9) => response.conversation = Some(json.skip()?),
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
     Ok(response)
-}
-
-fn read_items<'a>(json: &mut Json<'a>, items: &mut Vec<Item<'a>>) -> Result<Span, Error> {
-    let start = json.position();
-    let mut array = json.array()?;
-    while array.next(json)? {
-        items.push(read_item(json)?);
-    }
-    Ok(Span { start, end: json.position() })
 }
 
 impl Response<'_> {

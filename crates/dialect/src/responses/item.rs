@@ -82,36 +82,30 @@ pub(super) fn read_item<'a>(json: &mut Json<'a>) -> Result<Item<'a>, Error> {
         item.span = json.skip()?;
         return Ok(item);
     }
-    let start = json.position();
-    let mut fields = Fields::new(&ITEM);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => {
+    let mut object = Fields::new(&ITEM).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => {
                 item.kind = text_or_null(json)?.map(|t| t.decode()).transpose()?.unwrap_or_default()
             }
-            Some(1) => item.id = text_or_null(json)?,
-            Some(2) => item.call_id = text_or_null(json)?,
-            Some(3) => item.name = text_or_null(json)?,
-            Some(4) => item.namespace = text_or_null(json)?,
-            Some(5) => item.server_label = text_or_null(json)?,
-            Some(6) => item.execution = text_or_null(json)?,
-            Some(7) => item.arguments = field(json)?,
-            Some(8) => item.input = field(json)?,
-            Some(9) => item.action = field(json)?,
-            Some(10) => item.actions = field(json)?,
-            Some(11) => item.operation = field(json)?,
-            Some(12) => item.queries = field(json)?,
-            Some(13) => item.code = field(json)?,
-            Some(14) if json.kind()? == Kind::String => {
-                item.encrypted_content = Some(json.string()?)
-            }
-            _ => {
-                json.skip()?;
-            }
+            1 => item.id = text_or_null(json)?,
+            2 => item.call_id = text_or_null(json)?,
+            3 => item.name = text_or_null(json)?,
+            4 => item.namespace = text_or_null(json)?,
+            5 => item.server_label = text_or_null(json)?,
+            6 => item.execution = text_or_null(json)?,
+            7 => item.arguments = field(json)?,
+            8 => item.input = field(json)?,
+            9 => item.action = field(json)?,
+            10 => item.actions = field(json)?,
+            11 => item.operation = field(json)?,
+            12 => item.queries = field(json)?,
+            13 => item.code = field(json)?,
+            14 if json.kind()? == Kind::String => item.encrypted_content = Some(json.string()?),
+            _ => json.ignore()?,
         }
     }
-    item.span = Span { start, end: json.position() };
+    item.span = object.span(json);
     Ok(item)
 }
 
@@ -121,9 +115,7 @@ fn text(text: Option<Text<'_>>) -> Result<String, Error> {
 
 /// A value that is not `null`.
 fn field(json: &mut Json<'_>) -> Result<Option<Field>, Error> {
-    let kind = json.kind()?;
-    let span = json.skip()?;
-    Ok((kind != Kind::Null).then_some((span, kind)))
+    Ok(Some(json.value()?).filter(|(_, kind)| *kind != Kind::Null))
 }
 
 impl Item<'_> {

@@ -3,12 +3,14 @@
 use callgate_json::Span;
 use callgate_wire::Frame;
 
-use super::continued::{OpenMessage, usage_of};
+use super::continued::OpenMessage;
 use super::message::{Sequence, event};
 use super::stored::IDENTITY;
 use crate::event::BlockStep;
-use crate::json::{Edits, document, elements, member, raw_member, string_member};
-use crate::usage::sum;
+use crate::json::{
+    Edits, document, elements, list_of, member, prepend_to, raw_member, string_member,
+};
+use crate::usage::{TurnUsage, usage_in};
 
 /// An answer behind the first one. Its items follow those of the answers before it, its events are
 /// numbered on, and its end is that of the first response, with the items and the usage of all.
@@ -24,9 +26,7 @@ pub(super) struct LaterAnswer {
     open: Vec<(i64, OpenItem)>,
     /// The number of the next event, if events have numbers.
     number: Option<u64>,
-    /// The usage of the answers before it.
-    spent: String,
-    progress: Progress,
+    usage: TurnUsage,
 }
 
 #[derive(Debug)]
@@ -34,14 +34,6 @@ enum OpenItem {
     Message(OpenMessage),
     /// Thinking, as it began.
     Other(String),
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Progress {
-    /// It is being read.
-    Reading,
-    /// It was cut off: the end of an earlier answer ends the turn.
-    GivenUp,
 }
 
 impl LaterAnswer {
@@ -55,8 +47,7 @@ impl LaterAnswer {
             own: Vec::new(),
             open: Vec::new(),
             number: sequence_of(end),
-            spent: "{}".to_owned(),
-            progress: Progress::Reading,
+            usage: TurnUsage::after("{}"),
         }
     }
 
@@ -73,16 +64,15 @@ impl LaterAnswer {
 
     /// It is read from its start. `spent` is the usage of the answers before it.
     pub(super) fn begin(&mut self, spent: &str) {
-        spent.clone_into(&mut self.spent);
-        self.progress = Progress::Reading;
+        self.usage = TurnUsage::after(spent);
     }
 
     pub(super) fn give_up(&mut self) {
-        self.progress = Progress::GivenUp;
+        self.usage.give_up();
     }
 
     pub(super) fn is_given_up(&self) -> bool {
-        self.progress == Progress::GivenUp
+        self.usage.is_given_up()
     }
 
     /// How many items the answers before it have.
@@ -202,24 +192,17 @@ impl LaterAnswer {
                 edits.replace(at, value);
             }
         }
-        match (&self.progress, usage_of(data, response)) {
-            (_, None) => {}
-            (Progress::Reading, Some((at, usage))) => edits.replace(at, sum(&self.spent, usage)),
-            (Progress::GivenUp, Some((at, _))) => edits.replace(at, self.spent.clone()),
+        if let Some((at, last)) = usage_in(data, response) {
+            edits.replace(at, self.usage.total_with(last));
         }
         let Some(output) = output else { return };
         let before = self.before.iter().flatten().map(String::as_str);
-        match self.progress {
-            Progress::Reading => {
-                let before: Vec<&str> = before.collect();
-                let comma = if has_items && !before.is_empty() { "," } else { "" };
-                edits.insert(output.start + 1, format!("{}{comma}", before.join(",")));
-            }
-            Progress::GivenUp => {
-                let own = self.own.iter().map(String::as_str);
-                let items: Vec<&str> = before.chain(own).collect();
-                edits.replace(output, format!("[{}]", items.join(",")));
-            }
+        if self.is_given_up() {
+            let own = self.own.iter().map(String::as_str);
+            edits.replace(output, list_of(&before.chain(own).collect::<Vec<_>>()));
+        } else {
+            let before: Vec<&str> = before.collect();
+            prepend_to(edits, output, has_items && !before.is_empty(), &before.join(","));
         }
     }
 }

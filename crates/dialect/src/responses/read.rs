@@ -1,6 +1,6 @@
 //! Reads events of a stream, and whole responses.
 
-use callgate_json::{Reader as Json, Span, Text};
+use callgate_json::{Span, Text};
 
 use super::copies::{ItemPosition, Items, KnownItem};
 use super::event::{ECHOES, Event, Response, read_event, read_response};
@@ -8,10 +8,10 @@ use super::item::{Class, Item};
 use super::places::{ItemPlaces, List};
 use super::texts;
 use crate::event::{
-    After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, Finish, FollowedBy, Host, Lane,
-    Order, Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
+    After, ArgumentsPiece, Block, BlockStep, CallKind, Carrier, FollowedBy, Host, Lane, Order,
+    Part, Piece, PieceRole, Reading, Slot, Unreadable, What,
 };
-use crate::json::{document, inside, is_done};
+use crate::json::{document, expect_object, inside, is_done, whole};
 use crate::side_text::TextNames;
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
@@ -71,16 +71,12 @@ impl Read for Reader {
     /// Reads one event's data.
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
-            return Ok(Reading { order: Order::Stream, ..Reading::default() });
+            return Ok(Reading::in_stream());
         }
         if !data.trim_start().starts_with('{') {
             return match event {
                 // Clients stop at the name, whatever the data is.
-                Some(b"error") => Ok(Reading {
-                    order: Order::Stream,
-                    after: After::Failure,
-                    ..Reading::default()
-                }),
+                Some(b"error") => Ok(Reading::failure()),
                 _ => Err(Unreadable::Nothing),
             };
         }
@@ -106,12 +102,8 @@ impl Read for Reader {
 
     /// Reads a whole response, or a list of items.
     fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Ambiguous("not a response"));
-        }
-        let mut json = Json::new(data);
-        let response = read_response(&mut json)?;
-        json.end()?;
+        expect_object(data, Unreadable::Ambiguous("not a response"))?;
+        let response = whole(data, read_response)?;
         let is_error = response.has_error && response.output.is_none();
         if !response.is_ours() && !is_error {
             return Err(Unreadable::Foreign);
@@ -122,7 +114,7 @@ impl Read for Reader {
         self.response_parts(&response, data, true, &mut reading)?;
         // A list of earlier items is not a turn.
         if response.output.is_some() && !response.is_list {
-            reading.parts.push(finish(response.is_completed()));
+            reading.finish(LANE, Span::default(), response.is_completed());
         }
         Ok(reading)
     }
@@ -187,7 +179,8 @@ impl Reader {
                 let list = if ending == "completed" { List::Last } else { List::Other };
                 let mut reading = self.lifecycle(frame, data, list, true)?;
                 self.refuse_unfinished(&mut reading);
-                reading.parts.push(finish(ending == "completed"));
+                // One that is complete may have calls.
+                reading.finish(LANE, Span::default(), ending == "completed");
                 Ok(reading)
             }
             "failed" => {
@@ -195,9 +188,7 @@ impl Reader {
                 reading.after = After::Failure;
                 Ok(reading)
             }
-            "error" => {
-                Ok(Reading { order: Order::Stream, after: After::Failure, ..Reading::default() })
-            }
+            "error" => Ok(Reading::failure()),
             other => {
                 let repeats_texts = WHOLE_TEXT_EVENTS.contains(&other);
                 let reading = self.other(frame)?;
@@ -251,7 +242,7 @@ impl Reader {
                     }
                 }
                 reading.takes(item.span, item.called());
-                reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
+                reading.add_call(LANE, item.span, piece);
             }
             Class::Other => {}
         }
@@ -381,7 +372,7 @@ impl Reader {
         let mut reading = block_reading(known.slot, BlockStep::Add, frame, known.place);
         let at = Span::default();
         reading.takes(at, frame.name);
-        reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+        reading.add_call(LANE, at, piece);
         Ok(reading)
     }
 
@@ -415,8 +406,7 @@ impl Reader {
         if known.kind != kind || !agrees {
             piece.refuse = Some(crate::COPIES_DIFFER);
         }
-        let at = Span::default();
-        reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+        reading.add_call(LANE, Span::default(), piece);
         Ok(reading)
     }
 
@@ -432,7 +422,7 @@ impl Reader {
         let mut reading = match known {
             Some(known) => block_reading(known.slot, BlockStep::Add, frame, place),
             None if frame.index.is_some() => block_reading(BEFORE, BlockStep::Add, frame, place),
-            None => Reading { order: Order::Lane(LANE), ..Reading::default() },
+            None => Reading::in_lane(LANE),
         };
         if known.is_some_and(|known| known.host == Some(Host::Provider)) {
             // The name of what the provider runs may be in it.
@@ -445,8 +435,7 @@ impl Reader {
             if adds {
                 piece.refuse = Some("an unknown event adds to it");
             }
-            let at = Span::default();
-            reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+            reading.add_call(LANE, Span::default(), piece);
         }
         Ok(reading)
     }
@@ -470,7 +459,7 @@ impl Reader {
             (piece.followed_by, piece.carrier) = (FollowedBy::Nothing, Carrier::Stray);
             let at = document(data);
             reading.takes(item.span, item.called());
-            reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+            reading.add_call(LANE, at, piece);
         }
         Ok(())
     }
@@ -483,7 +472,7 @@ impl Reader {
         list: List,
         ended: bool,
     ) -> Result<Reading, Unreadable> {
-        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        let mut reading = Reading::in_lane(LANE);
         if let Some(response) = &frame.response {
             let as_placed = self.response_parts(response, data, ended, &mut reading)?;
             if response.output.is_some() {
@@ -518,7 +507,7 @@ impl Reader {
                 continue;
             };
             if !self.signature_came {
-                reading.parts.extend(texts::signatures(item).map(signature));
+                texts::signatures(item).for_each(|text| reading.add_signature(LANE, Some(text)));
             }
             let copy = self.items.copy_of(item, place, &taken)?;
             let index = i64::try_from(place).ok();
@@ -554,7 +543,7 @@ impl Reader {
             reading.parts.extend(texts::of_item(data, item.span).into_iter().map(part));
         }
         if !self.signature_came {
-            reading.parts.extend(texts::signatures(item).map(signature));
+            texts::signatures(item).for_each(|text| reading.add_signature(LANE, Some(text)));
         }
     }
 
@@ -573,7 +562,7 @@ impl Reader {
     /// Adds the signatures that identify the item when the client sends its turn back.
     fn sign(&mut self, item: &Item<'_>, reading: &mut Reading) {
         let before = reading.parts.len();
-        reading.parts.extend(texts::signatures(item).map(signature));
+        texts::signatures(item).for_each(|text| reading.add_signature(LANE, Some(text)));
         self.signature_came |= reading.parts.len() > before;
     }
 
@@ -606,7 +595,7 @@ impl Reader {
             ..Piece::default()
         };
         reading.takes(item.span, item.called());
-        reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
+        reading.add_call(LANE, item.span, piece);
         Ok(())
     }
 
@@ -630,7 +619,7 @@ impl Reader {
         let mut piece = self.opening(slot, item, host, data)?;
         (piece.followed_by, piece.refuse) = (FollowedBy::Nothing, refuse);
         reading.takes(item.span, item.called());
-        reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
+        reading.add_call(LANE, item.span, piece);
         self.items.push(known);
         Ok(())
     }
@@ -664,8 +653,7 @@ impl Reader {
         for known in self.items.unfinished() {
             let refuse = Some("it is incomplete");
             let piece = Piece { slot: known.slot, refuse, ..Piece::default() };
-            let at = Span::default();
-            reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+            reading.add_call(LANE, Span::default(), piece);
         }
     }
 }
@@ -677,21 +665,7 @@ fn again(text: Option<Text<'_>>) -> Result<Option<ArgumentsPiece>, Unreadable> {
 
 fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>, place: Option<i64>) -> Reading {
     let index = frame.index.map(|(span, _)| span);
-    Reading {
-        order: Order::Lane(LANE),
-        block: Some(Block { slot, does, index, place }),
-        ..Reading::default()
-    }
-}
-
-fn signature(at: Span) -> Part {
-    Part { lane: LANE, at, what: What::Signature }
-}
-
-/// The end of a response. One that is complete may have calls.
-fn finish(is_completed: bool) -> Part {
-    let what = What::Finish(Finish { announces_calls: is_completed });
-    Part { lane: LANE, at: Span::default(), what }
+    Reading { block: Some(Block { slot, does, index, place }), ..Reading::in_lane(LANE) }
 }
 
 /// The name that a frame must have, if its own name hides it from some clients: older ones read

@@ -11,10 +11,10 @@ use std::collections::HashSet;
 
 use callgate_json::{Error, Reader as Json, Span};
 
-use crate::json::{Edits, Fields, document, elements, member, string_member};
+use crate::json::{Edits, Fields, document, elements, member, prepend_to, string_member};
 use crate::request::{
-    ClientMessage, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, plan, rest, shown,
-    whole_object,
+    ClientMessage, MergedTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn, Restored,
+    fill_gaps, plan, refusal, results_of_kept, shown, whole_object,
 };
 use history::{Entry, Input, Request};
 
@@ -27,7 +27,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
         turns.iter().partition(|turn| read.goes_on_from(turn));
     let mut known = read.known_ids();
     let mut added = read.continue_last(&kept, &mut edits);
-    added.append(&mut results(&kept, &mut known, &mut out));
+    added.extend(results_of_kept(&kept, &mut known, refuse, answer::result, &mut out));
     let sent: Vec<RemovedTurn> = sent.into_iter().cloned().collect();
     let places = InputPlaces::find(request, &read, &sent, known, &mut out);
     places.edit(&read, &added, &mut edits);
@@ -58,35 +58,9 @@ pub(super) fn result(call: &RemovedCall) -> Option<String> {
     answer::result(call)
 }
 
-/// The results of the calls that the provider still has.
-fn results(turns: &[&RemovedTurn], known: &mut HashSet<String>, out: &mut Restored) -> Vec<String> {
-    let mut results = Vec::new();
-    for call in turns.iter().flat_map(|turn| &turn.calls) {
-        if known.contains(&call.id) {
-            out.skipped.push((call.id.clone(), Restored::PRESENT));
-            continue;
-        }
-        match refusal(call) {
-            Some(why) => out.skipped.push((call.id.clone(), why)),
-            None => {
-                results.extend(answer::result(call));
-                known.insert(call.id.clone());
-                out.restored.push(call.id.clone());
-            }
-        }
-    }
-    results
-}
-
 /// Why a call cannot be put back.
-fn refusal(call: &RemovedCall) -> Option<&'static str> {
-    if call.id.is_empty() {
-        return Some(Restored::NO_ID);
-    }
-    if whole_object(&call.original).is_none() {
-        return Some(Restored::UNREADABLE);
-    }
-    answer::result(call).is_none().then_some(Restored::NO_RESULT)
+fn refuse(call: &RemovedCall) -> Option<&'static str> {
+    refusal(call).or_else(|| answer::result(call).is_none().then_some(Restored::NO_RESULT))
 }
 
 /// Where the calls go among the items of the input.
@@ -123,7 +97,7 @@ impl InputPlaces {
             removed: vec![false; items.len()],
         };
         let seen = read.seen(request);
-        let plans = plan(&seen, turns, known, |_, _, call| refusal(call), out);
+        let plans = plan(&seen, turns, known, |_, _, call| refuse(call), out);
         for plan in &plans {
             let placed = match (seen.get(plan.seen), &plan.turn.merged) {
                 (Some(seen), Some(merged)) => places.unmerge(items, seen, plan, merged),
@@ -150,10 +124,8 @@ impl InputPlaces {
         let is_own = |place: &usize| items.get(*place).is_some_and(Entry::is_of_assistant);
         let own: Vec<usize> = (seen.message..seen.end).filter(is_own).collect();
         let Some((first, others)) = own.split_first() else { return Placed::No };
-        let client = plan.turn.client.as_ref();
-        let had_thinking = client.is_some_and(|client| !client.signatures.is_empty());
         let refers = seen.references.iter().any(|id| id.starts_with("rs_"));
-        let drops_thinking = had_thinking && seen.client.signatures.is_empty() && !refers;
+        let drops_thinking = plan.turn.lost_thinking_in(seen) && !refers;
         let content = |content: &str| match drops_thinking {
             true => without_thinking(content),
             false => content.to_owned(),
@@ -177,35 +149,20 @@ impl InputPlaces {
 
     fn put_back(&mut self, items: &[Entry<'_>], seen: &ClientMessage<'_>, plan: &Plan<'_>) {
         let turn = seen.message..seen.end;
-        let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
         let shown = shown(&seen.texts, &plan.calls);
+        let notices = NoticePlaces::find(items.len(), seen, &shown, plan);
+        let mut marked = notices.marked;
+        self.cuts.extend(notices.cuts);
         for (place, item) in items.iter().enumerate().take(turn.end).skip(turn.start) {
-            let of_item = |(text, _): &(&(usize, _), &Vec<_>)| text.0 == place;
-            let texts: Vec<_> = seen.texts.iter().zip(&shown).filter(of_item).collect();
-            let has_more =
-                |((_, text), shown): &(&(usize, crate::request::Decoded<'_>), &Vec<_>)| {
-                    !rest(&text.text, shown).trim().is_empty()
-                };
-            let notices = texts.iter().any(|(_, shown)| !shown.is_empty());
-            let is_gone = notices && !texts.iter().any(has_more);
-            for ((_, text), shown) in &texts {
-                for notice in *shown {
-                    if let Some(mark) = marked.get_mut(notice.call) {
-                        *mark = Some(if is_gone || notice.leads { place } else { place + 1 });
-                    }
-                    if !is_gone {
-                        self.cuts.push(text.span(&notice.cut));
-                    }
-                }
-            }
             let referred = item.reference().and_then(|id| {
                 plan.calls.iter().position(|call| shown_as(&call.original).as_deref() == Some(id))
             });
             if let Some(mark) = referred.and_then(|call| marked.get_mut(call)) {
                 *mark = Some(place);
             }
+            let is_gone = notices.gone.get(place) == Some(&true) || referred.is_some();
             if let Some(gone) = self.gone.get_mut(place) {
-                *gone |= is_gone || referred.is_some();
+                *gone |= is_gone;
             }
         }
         for (call, gap) in plan.calls.iter().zip(self.choose(items, plan, &marked, &turn)) {
@@ -255,23 +212,9 @@ impl InputPlaces {
                 }
                 let spans: Vec<Span> = items.iter().map(|item| item.span).collect();
                 edits.remove(&spans, |place| self.removed.get(place) == Some(&true));
-                for ((item, gone), calls) in items.iter().zip(&self.gone).zip(&self.gaps) {
-                    match (gone, calls.join(",")) {
-                        (_, calls) if calls.is_empty() => {}
-                        (true, calls) => edits.replace(item.span, calls),
-                        (false, calls) => edits.insert(item.span.start, format!("{calls},")),
-                    }
-                }
-                let behind = self.gaps.last().map(|calls| calls.join(",")).unwrap_or_default();
-                match items.last() {
-                    Some(last) if !behind.is_empty() => {
-                        edits.insert(last.span.end, format!(",{behind}"));
-                    }
-                    _ => {}
-                }
+                fill_gaps(&spans, &self.gone, &self.gaps, edits);
                 if !results.is_empty() {
-                    let comma = if items.is_empty() { "" } else { "," };
-                    edits.insert(span.start + 1, format!("{results}{comma}"));
+                    prepend_to(edits, *span, !items.is_empty(), &results);
                 }
             }
             _ if results.is_empty() => {}

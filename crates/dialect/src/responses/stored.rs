@@ -3,11 +3,12 @@
 //! The client has the id of the first answer. A request continues the last one instead; reading the
 //! response gives the last one, with the items of the answers before it.
 
-use super::continued::usage_of;
 use crate::continued::StoredTurn;
-use crate::json::{Edits, document, elements, member, raw_member, set, string_member};
+use crate::json::{
+    Edits, document, elements, list_of, member, raw_member, set, string_member, text_member,
+};
 use crate::request::{StoredAnswers, whole_object};
-use crate::usage::sum;
+use crate::usage::{sum, usage_in};
 
 /// The members of a response that stay those of the first answer.
 pub(super) const IDENTITY: [&str; 3] = ["id", "created_at", "previous_response_id"];
@@ -25,10 +26,8 @@ pub(super) fn identity(data: &str, response: callgate_json::Span) -> Option<Stri
 
 /// What the provider stores of a turn.
 pub(super) fn stored(turn: StoredTurn<'_>) -> Option<StoredAnswers> {
-    let id_of = |identity: &&str| {
-        let id = string_member(identity, document(identity), "id")?;
-        id.decode().ok().map(|id| id.into_owned())
-    };
+    let id_of =
+        |identity: &&str| Some(text_member(identity, document(identity), "id")?.into_owned());
     let ids: Vec<String> = turn.identities.iter().map(id_of).collect::<Option<_>>()?;
     let (first, last) = (turn.identities.first()?, ids.last()?.clone());
     let mut items = Vec::new();
@@ -37,7 +36,7 @@ pub(super) fn stored(turn: StoredTurn<'_>) -> Option<StoredAnswers> {
         items.extend(output.iter().map(|item| item.of(answer)));
     }
     let mut edits = Edits::default();
-    set(&mut edits, first, document(first), "output", &format!("[{}]", items.join(",")));
+    set(&mut edits, first, document(first), "output", &list_of(&items));
     if turn.usage != "{}" {
         set(&mut edits, first, document(first), "usage", turn.usage);
     }
@@ -55,14 +54,14 @@ pub fn read_again(last: &str, shown: &str) -> Option<String> {
     let list = |text, at| elements(text, at).iter().map(|item| item.of(text).to_owned()).collect();
     let mut items: Vec<String> = list(shown, member(shown, before, "output")?);
     items.append(&mut list(last, output));
-    edits.replace(output, format!("[{}]", items.join(",")));
+    edits.replace(output, list_of(&items));
     for key in IDENTITY {
         let value = member(shown, before, key).map(|value| value.of(shown));
         if let (Some(at), Some(value)) = (member(last, whole, key), value) {
             edits.replace(at, value);
         }
     }
-    if let (Some((at, usage)), Some((_, spent))) = (usage_of(last, whole), usage_of(shown, before))
+    if let (Some((at, usage)), Some((_, spent))) = (usage_in(last, whole), usage_in(shown, before))
     {
         edits.replace(at, sum(spent, usage));
     }
@@ -74,8 +73,7 @@ pub(crate) fn message_ids(items: &str) -> Vec<String> {
     let list = format!("[{items}]");
     let id = |item: &callgate_json::Span| {
         let is_message = string_member(&list, *item, "type").is_some_and(|kind| kind.is("message"));
-        let id = string_member(&list, *item, "id").filter(|_| is_message)?;
-        id.decode().ok().map(|id| id.into_owned())
+        Some(text_member(&list, *item, "id").filter(|_| is_message)?.into_owned())
     };
     elements(&list, document(&list)).iter().filter_map(id).collect()
 }

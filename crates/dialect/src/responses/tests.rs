@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::{read, write};
 use crate::event::{Canonical, Fate, Reading, What};
 use crate::spec::{Read, Write};
-use crate::{ArgumentsPiece, Blame, Departure, Dialect, Orders, Unreadable};
+use crate::{ArgumentsPiece, Blame, Departure, Dialect, Leaving, Orders, Unreadable};
 
 /// A stream of made-up events.
 fn stream(events: &[Value]) -> String {
@@ -30,7 +30,7 @@ fn written(
         let reading = reader.read(frame.event(), data).unwrap();
         let fates: Vec<Fate> = reading.parts.iter().map(|part| fate(&part.what)).collect();
         let orders = Orders { departure: &Departure::default(), fates: &fates };
-        writer.write(&frame, data, &reading, orders, &mut out);
+        writer.write(&Leaving { frame: &frame, data, reading: &reading, orders }, &mut out);
         left -= 1;
         if left == 0 {
             end.take().unwrap()(&mut writer, &frame, &mut out);

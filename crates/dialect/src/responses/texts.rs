@@ -1,6 +1,6 @@
 //! The whole texts that a user sees in an event or a body.
 
-use callgate_json::{Error, Kind, Reader as Json, Span};
+use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::item::Item;
 use crate::json::{document, elements, inside, members};
@@ -111,8 +111,8 @@ fn collect(json: &mut Json<'_>, found: &mut Vec<Span>) -> Result<(), Error> {
 
 /// The parts of an item that identify its turn: its id, and the encrypted content of reasoning. A
 /// client may send back either.
-pub(super) fn signatures(item: &Item<'_>) -> impl Iterator<Item = Span> {
+pub(super) fn signatures<'a>(item: &Item<'a>) -> impl Iterator<Item = Text<'a>> {
     let encrypted = item.encrypted_content.filter(|_| item.kind == "reasoning");
     let names = [encrypted, item.id].into_iter().flatten();
-    names.filter(|text| !text.is_empty()).map(|text| inside(&text))
+    names.filter(|text| !text.is_empty())
 }

@@ -7,10 +7,10 @@ use super::item::{with_arguments, with_call_id};
 use super::later::{LaterAnswer, items_in};
 use super::message::{Message, ResponseMetadata, Sequence, event, id_for, sequence_number};
 use super::texts;
-use crate::departure::Orders;
+use crate::departure::{Leaving, Orders};
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
-use crate::json::{Edits, document, elements, member};
-use crate::leave::{finish_body, leave};
+use crate::json::{Edits, append_to, document, elements, member};
+use crate::leave::{finish_body, leave, text_of};
 use crate::spec::Write;
 
 /// Writes the frames of one response.
@@ -50,14 +50,8 @@ impl Write for Writer {
     }
 
     /// Writes one frame.
-    fn write(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>) {
+        let Leaving { data, reading, .. } = *leaving;
         if self.later.is_some() && is_left_out(data, reading) {
             return;
         }
@@ -67,8 +61,8 @@ impl Write for Writer {
         }
         let start = out.len();
         match reading.block.is_some() {
-            true => self.write_block(frame, data, reading, orders, edits, out),
-            false => self.write_whole(frame, data, reading, orders, edits, out),
+            true => self.write_block(leaving, edits, out),
+            false => self.write_whole(leaving, edits, out),
         }
         if let (Some(later), true) = (&mut self.later, out.len() > start) {
             later.wrote();
@@ -76,7 +70,7 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         self.count += 1;
         let id = format!("msg_callgate_{}", self.count);
         let message = Message { id: &id, text };
@@ -95,16 +89,13 @@ impl Write for Writer {
     }
 
     /// Later answers begin with their first item: what came before has left.
-    fn goes_on(&mut self, end: &str) {
+    fn next_answer(&mut self, spent: &str, end: &str) {
         let (items, notices) = (self.left_of(end), self.notices_ahead().len());
         let later = self.later.get_or_insert_with(|| Box::new(LaterAnswer::behind(end)));
         later.add_before(items, notices);
+        later.begin(spent);
         (self.dropped, self.inserted, self.added) = Default::default();
         (self.highest, self.messages, self.open) = (None, Vec::new(), Vec::new());
-    }
-
-    fn next_answer(&mut self, spent: &str) {
-        self.later.iter_mut().for_each(|later| later.begin(spent));
     }
 
     fn shown_answers(&self) -> Vec<String> {
@@ -128,7 +119,7 @@ impl Write for Writer {
     /// Ends the response as the API does when its own filter stops it. A call that has begun is not
     /// ended, so that no client runs it.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let data = text_of(frame);
         let mut sequence = Sequence::from(data);
         let begun = self.about.is_some();
         let about = self.about.take().unwrap_or_else(|| ResponseMetadata::of(data));
@@ -151,7 +142,7 @@ impl Write for Writer {
     }
 
     /// Writes a whole response.
-    fn write_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
+    fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String> {
         let Orders { departure, fates } = orders;
         let mut edits = Edits::default();
         self.edit_output(data, reading, fates, &mut edits);
@@ -161,28 +152,16 @@ impl Write for Writer {
 
 impl Writer {
     /// Writes an event of one item.
-    #[expect(clippy::too_many_arguments, reason = "one event and where to write it")]
-    fn write_block(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        mut edits: Edits,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
+    fn write_block(&mut self, leaving: &Leaving<'_>, mut edits: Edits, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         let Some(block) = reading.block else { return };
         let place = block.place;
         // Another item is there now, which has moved up.
         if place.is_some_and(|place| self.dropped.contains(&place)) {
             return;
         }
-        let call = reading
-            .parts
-            .iter()
-            .zip(fates)
-            .find_map(|(part, fate)| listed(part).map(|piece| (part, piece, fate)));
+        let listed = |(part, fate)| listed(part).map(|piece| (part, piece, fate));
+        let call = leaving.fates().all().find_map(listed);
         if block.does != BlockStep::Close {
             self.highest = self.highest.max(place);
         }
@@ -222,7 +201,7 @@ impl Writer {
                     None => edits.replace(part.at, whole),
                     Some(_) => edits.replace(part.at, with_arguments(&whole, "")),
                 }
-                leave(frame, data, reading, departure, edits, out);
+                leave(leaving, edits, out);
                 if let (true, Some(events)) = (opens, events_of(item)) {
                     let index = index.filter(|_| block.index.is_some());
                     say_arguments(frame, data, index, item, events, canonical, out);
@@ -233,9 +212,9 @@ impl Writer {
             None => self.follow(data, block.does, index),
         }
         if let (Some(later), Some(index)) = (&mut self.later, index) {
-            later.follow(&departure.masked(data), block.does, index);
+            later.follow(&orders.departure.masked(data), block.does, index);
         }
-        leave(frame, data, reading, departure, edits, out);
+        leave(leaving, edits, out);
     }
 
     /// Notes which messages are open.
@@ -252,21 +231,12 @@ impl Writer {
     }
 
     /// Writes an event that contains the current response, or anything else.
-    #[expect(clippy::too_many_arguments, reason = "one event and where to write it")]
-    fn write_whole(
-        &mut self,
-        frame: &Frame<'_>,
-        data: &str,
-        reading: &Reading,
-        orders: Orders<'_>,
-        mut edits: Edits,
-        out: &mut Vec<u8>,
-    ) {
-        let Orders { departure, fates } = orders;
+    fn write_whole(&mut self, leaving: &Leaving<'_>, mut edits: Edits, out: &mut Vec<u8>) {
+        let Leaving { frame, data, reading, orders } = *leaving;
         if reading.content.is_some() {
             self.about = Some(ResponseMetadata::of(data));
         }
-        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        let ends = leaving.ends();
         // The items of earlier answers come first.
         if let (Some(later), true) = (&self.later, ends) {
             let has_items = !self.left_of(data).is_empty();
@@ -274,13 +244,13 @@ impl Writer {
         }
         let said = match self.later.as_ref().is_some_and(|later| later.is_given_up()) {
             true => Vec::new(),
-            false => self.edit_output(data, reading, fates, &mut edits),
+            false => self.edit_output(data, reading, orders.fates, &mut edits),
         };
         // Some clients read the items when they are done, and not the whole response.
         for (index, id, text) in said.iter().filter(|_| ends) {
             Message { id, text }.write(frame, data, *index, out);
         }
-        leave(frame, data, reading, departure, edits, out);
+        leave(leaving, edits, out);
     }
 
     /// Edits the items of a list. Returns the messages that come for the first time, with their
@@ -340,9 +310,7 @@ impl Writer {
             let id = "msg_callgate".to_owned();
             if let Some(content) = reading.content {
                 let is_empty = gone.iter().all(|gone| *gone) && self.added.is_empty();
-                let comma = if is_empty { "" } else { "," };
-                let item = Message { id: &id, text }.item();
-                edits.insert(content.end - 1, format!("{comma}{item}"));
+                append_to(edits, content, !is_empty, &Message { id: &id, text }.item());
             }
             said.push((self.next_index(), id, text.clone()));
             let behind = self.highest.max(last).map_or(0, |highest| highest.saturating_add(1));
@@ -361,8 +329,7 @@ impl Writer {
             match next {
                 Some(next) => edits.insert(next.start, format!("{message},")),
                 None => {
-                    let comma = if is_empty { "" } else { "," };
-                    edits.insert(content.end - 1, format!("{comma}{message}"));
+                    append_to(edits, content, !is_empty, message);
                     is_empty = false;
                 }
             }

@@ -1,20 +1,18 @@
 //! Whole answers of one turn as one.
 
-use super::usage_of;
-use crate::json::{Edits, document, elements, member, raw_member, set};
+use crate::continued::take_from_last;
+use crate::json::{Edits, document, elements, list_of, member, raw_member, set};
 use crate::object::{Raw, object};
-use crate::usage::sum;
+use crate::usage::{sum, usage_in};
 
 /// One answer: the plans and contents of all in order, the calls and the end of the last one, and
 /// the usage of all.
-pub(super) fn join(bodies: &[String]) -> Option<String> {
-    let (first, later) = bodies.split_first()?;
-    let Some(last) = later.last() else { return Some(first.clone()) };
+pub(super) fn join(bodies: &[String], first: &str, last: &str) -> Option<String> {
     let message = member(first, document(first), "message")?;
     let mut usage = "{}".to_owned();
     let (mut plans, mut contents) = (Vec::new(), Vec::new());
     for body in bodies {
-        usage = sum(&usage, usage_of(body, document(body)).map_or("{}", |(_, usage)| usage));
+        usage = sum(&usage, usage_in(body, document(body)).map_or("{}", |(_, usage)| usage));
         let message = member(body, document(body), "message")?;
         plans.extend(Some(raw_member(body, message, "tool_plan")).filter(|plan| !plan.is_empty()));
         let Some(content) = member(body, message, "content") else { continue };
@@ -32,19 +30,14 @@ pub(super) fn join(bodies: &[String]) -> Option<String> {
         set(&mut edits, first, message, "tool_plan", &format!("\"{}\"", plans.join("\\n\\n")));
     }
     if !contents.is_empty() {
-        set(&mut edits, first, message, "content", &format!("[{}]", contents.join(",")));
+        set(&mut edits, first, message, "content", &list_of(&contents));
     }
-    let last_message = member(last, document(last), "message")?;
-    for key in ["tool_calls", "citations"] {
-        if let Some(value) = member(last, last_message, key) {
-            set(&mut edits, first, message, key, value.of(last));
-        }
-    }
-    if let Some(reason) = member(last, document(last), "finish_reason") {
-        set(&mut edits, first, document(first), "finish_reason", reason.of(last));
-    }
+    let (whole, of_last) = (document(first), document(last));
+    let last_message = (last, member(last, of_last, "message")?);
+    take_from_last(&mut edits, (first, message), last_message, &["tool_calls", "citations"]);
+    take_from_last(&mut edits, (first, whole), (last, of_last), &["finish_reason"]);
     if usage != "{}" {
-        set(&mut edits, first, document(first), "usage", &usage);
+        set(&mut edits, first, whole, "usage", &usage);
     }
     Some(edits.apply(first))
 }

@@ -1,49 +1,20 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
 use callgate_json::{Span, Value, decode_into};
-use callgate_wire::{Framing, Splitter};
 
-use super::usage_of;
-use crate::continued::{NotContinued, ProvidedTurn};
-use crate::json::{Edits, document, elements, is_done, member, raw_member, set, string_member};
+use crate::continued::{self, NotContinued, ProvidedTurn};
+use crate::json::{
+    Edits, document, elements, list_of, member, raw_member, set, string_member, text_member,
+};
 use crate::object::{Raw, object};
 use crate::request::{ClientCall, whole_object};
+use crate::usage::usage_in;
 
-const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
-
-/// The turn in a complete answer.
-pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
-    let mut read = Answer::default();
-    read.add(answer)?;
-    let calls: Vec<String> = read.calls.iter().map(OpenCall::finish).collect();
-    let usage = if read.usage.is_empty() { "{}".to_owned() } else { read.usage.clone() };
-    Ok(ProvidedTurn { content: read.message(&read.contents(), &calls), usage, identity: None })
-}
-
-/// The texts in an answer that was cut off, and those of its calls that the client has; `None`
-/// without any.
-pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
-    let mut read = Answer::default();
-    // What was read before a mistake is kept.
-    let _ = read.add(answer);
-    let is_known = |call: &&OpenCall| calls.iter().any(|known| known.id == call.id());
-    let calls = read.calls.iter().filter(is_known).filter(|call| call.is_whole());
-    let calls: Vec<String> = calls.map(OpenCall::finish).collect();
-    let is_text = |content: &String| {
-        string_member(content, document(content), "type").is_some_and(|kind| kind.is("text"))
-    };
-    let contents: Vec<String> = read.contents().into_iter().filter(is_text).collect();
-    if calls.is_empty() {
-        // A plan needs a call.
-        read.plan.clear();
-    }
-    let is_empty = contents.is_empty() && calls.is_empty();
-    (!is_empty).then(|| read.message(&contents, &calls))
-}
+const UNREADABLE: NotContinued = NotContinued::UNREADABLE;
 
 /// An answer so far. Texts are the raw contents of strings.
 #[derive(Default)]
-struct Answer {
+pub(super) struct Answer {
     plan: String,
     /// The contents, each as it began, with what was added to its text.
     contents: Vec<(String, String)>,
@@ -64,8 +35,7 @@ impl OpenCall {
     }
 
     fn id(&self) -> String {
-        let id = string_member(&self.start, document(&self.start), "id");
-        id.and_then(|id| id.decode().ok()).unwrap_or_default().into_owned()
+        text_member(&self.start, document(&self.start), "id").unwrap_or_default().into_owned()
     }
 
     /// The raw arguments, between their quotes.
@@ -101,24 +71,30 @@ impl OpenCall {
     }
 }
 
-impl Answer {
-    fn add(&mut self, answer: &str) -> Result<(), NotContinued> {
-        if answer.trim_start().starts_with('{') {
-            let whole = whole_object(answer).ok_or(UNREADABLE)?;
-            return self.body(answer, whole);
-        }
-        let mut splitter = Splitter::new(Framing::Sse, answer.len() + 1);
-        splitter.push(answer.as_bytes());
-        while let Some(frame) = splitter.next_frame().map_err(|_| UNREADABLE)? {
-            let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
-            if let Some(data) = data.filter(|data| !is_done(data)) {
-                self.event(data)?;
-            }
-        }
-        Ok(())
+impl continued::Answer for Answer {
+    fn turn(self) -> Result<ProvidedTurn, NotContinued> {
+        let calls: Vec<String> = self.calls.iter().map(OpenCall::finish).collect();
+        Ok(ProvidedTurn::new(self.message(&self.contents(), &calls), self.usage))
     }
 
-    fn body(&mut self, data: &str, whole: Span) -> Result<(), NotContinued> {
+    fn rest(mut self, calls: &[ClientCall]) -> Option<String> {
+        let is_known = |call: &&OpenCall| calls.iter().any(|known| known.id == call.id());
+        let calls = self.calls.iter().filter(is_known).filter(|call| call.is_whole());
+        let calls: Vec<String> = calls.map(OpenCall::finish).collect();
+        let is_text = |content: &String| {
+            string_member(content, document(content), "type").is_some_and(|kind| kind.is("text"))
+        };
+        let contents: Vec<String> = self.contents().into_iter().filter(is_text).collect();
+        if calls.is_empty() {
+            // A plan needs a call.
+            self.plan.clear();
+        }
+        let is_empty = contents.is_empty() && calls.is_empty();
+        (!is_empty).then(|| self.message(&contents, &calls))
+    }
+
+    fn body(&mut self, data: &str) -> Result<(), NotContinued> {
+        let whole = whole_object(data).ok_or(UNREADABLE)?;
         let message = member(data, whole, "message").ok_or(UNREADABLE)?;
         self.plan = raw_member(data, message, "tool_plan").to_owned();
         if let Some(content) = member(data, message, "content") {
@@ -142,9 +118,9 @@ impl Answer {
         Ok(())
     }
 
-    fn event(&mut self, data: &str) -> Result<(), NotContinued> {
+    fn event(&mut self, _: Option<&str>, data: &str) -> Result<(), NotContinued> {
         let Some(event) = whole_object(data) else { return Ok(()) };
-        let kind = string_member(data, event, "type").and_then(|kind| kind.decode().ok());
+        let kind = text_member(data, event, "type");
         let Some(delta) = member(data, event, "delta") else { return Ok(()) };
         let message = member(data, delta, "message");
         let of_message = |key: &str| message.and_then(|message| member(data, message, key));
@@ -181,9 +157,11 @@ impl Answer {
         }
         Ok(())
     }
+}
 
+impl Answer {
     fn usage(&mut self, data: &str, object: Span) {
-        if let Some((_, usage)) = usage_of(data, object) {
+        if let Some((_, usage)) = usage_in(data, object) {
             usage.clone_into(&mut self.usage);
         }
     }
@@ -209,7 +187,7 @@ impl Answer {
         }
         for (key, list) in [("content", contents), ("tool_calls", calls)] {
             if !list.is_empty() {
-                message.push_str(&format!(",\"{key}\":[{}]", list.join(",")));
+                message.push_str(&format!(",\"{key}\":{}", list_of(list)));
             }
         }
         message.push('}');

@@ -1,39 +1,27 @@
 //! Whole answers of one turn as one response.
 
-use callgate_json::Span;
-
-use super::{is_thinking, usage_of};
-use crate::json::{Edits, document, elements, member, set};
-use crate::usage::sum;
+use super::is_thinking;
+use crate::continued::take_from_last;
+use crate::json::{Edits, at_path, document, elements, list_of, set};
+use crate::usage::{sum, usage_in};
 
 /// One response: the blocks of all answers in order, the end of the last one, and the usage of all.
 /// Later answers lose their thinking: it is not valid after what another answer said.
-pub(super) fn join(bodies: &[String]) -> Option<String> {
-    let (first, later) = bodies.split_first()?;
-    let Some(last) = later.last() else { return Some(first.clone()) };
-    let content = content_of(first)?;
-    let mut blocks: Vec<&str> =
-        elements(first, content).into_iter().map(|block| block.of(first)).collect();
-    let mut usage = usage_of(first).map_or("{}", |(_, usage)| usage).to_owned();
-    for body in later {
+pub(super) fn join(bodies: &[String], first: &str, last: &str) -> Option<String> {
+    let content_of = |body| at_path(body, document(body), &["output", "message", "content"]);
+    let (mut blocks, mut usage) = (Vec::new(), "{}".to_owned());
+    for (place, body) in bodies.iter().enumerate() {
         let said = elements(body, content_of(body)?).into_iter();
-        let kept = said.filter(|block| !is_thinking(body, *block));
+        let kept = said.filter(|block| place == 0 || !is_thinking(body, *block));
         blocks.extend(kept.map(|block| block.of(body)));
-        usage = sum(&usage, usage_of(body).map_or("{}", |(_, usage)| usage));
+        usage = sum(&usage, usage_in(body, document(body)).map_or("{}", |(_, usage)| usage));
     }
     let mut edits = Edits::default();
-    edits.replace(content, format!("[{}]", blocks.join(",")));
-    if let Some(reason) = member(last, document(last), "stopReason") {
-        set(&mut edits, first, document(first), "stopReason", reason.of(last));
-    }
+    edits.replace(content_of(first)?, list_of(&blocks));
+    let whole = document(first);
+    take_from_last(&mut edits, (first, whole), (last, document(last)), &["stopReason"]);
     if usage != "{}" {
-        set(&mut edits, first, document(first), "usage", &usage);
+        set(&mut edits, first, whole, "usage", &usage);
     }
     Some(edits.apply(first))
-}
-
-/// The blocks of a response.
-fn content_of(body: &str) -> Option<Span> {
-    let message = member(body, member(body, document(body), "output")?, "message")?;
-    member(body, message, "content")
 }

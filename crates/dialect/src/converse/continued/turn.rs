@@ -1,53 +1,19 @@
 //! The turn as the provider produced it, from its answer: a body, or its events as text.
 
 use callgate_json::{Span, Value, decode_into, quote};
-use callgate_wire::{Framing, Splitter};
 
-use super::usage_of;
-use crate::continued::{NotContinued, ProvidedTurn};
-use crate::json::{document, elements, member, members, raw_member, string_member};
+use crate::continued::{self, NotContinued, ProvidedTurn};
+use crate::json::{at_path, document, elements, list_of, member, members, raw_member, text_member};
 use crate::object::{EscapedText, Raw, object};
 use crate::request::{ClientCall, whole_object};
+use crate::usage::usage_in;
 
-const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
-const UNKNOWN: NotContinued = NotContinued("the answer has a part of an unknown kind");
-
-/// The turn in a complete answer.
-pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
-    let mut read = Answer::default();
-    read.add(answer)?;
-    let mut blocks = Vec::with_capacity(read.blocks.len());
-    for block in &read.blocks {
-        blocks.extend(block.finish()?);
-    }
-    let usage = if read.usage.is_empty() { "{}".to_owned() } else { read.usage };
-    Ok(ProvidedTurn { content: format!("[{}]", blocks.join(",")), usage, identity: None })
-}
-
-/// The texts in an answer that was cut off, and those of its calls that the client has; `None`
-/// without any.
-pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
-    let mut read = Answer::default();
-    // What was read before a mistake is kept.
-    let _ = read.add(answer);
-    let is_left = |block: &&Block| match block {
-        Block::Whole(block) => member(block, document(block), "text").is_some(),
-        Block::Text { .. } => true,
-        Block::Call { start, .. } => {
-            let id = string_member(start, document(start), "toolUseId");
-            let id = id.and_then(|id| id.decode().ok());
-            id.is_some_and(|id| calls.iter().any(|call| call.id == id))
-        }
-        Block::Thinking { .. } | Block::Odd { .. } => false,
-    };
-    let blocks = read.blocks.iter().filter(is_left).filter_map(|block| block.finish().ok()?);
-    let blocks: Vec<String> = blocks.collect();
-    (!blocks.is_empty()).then(|| format!("[{}]", blocks.join(",")))
-}
+const UNREADABLE: NotContinued = NotContinued::UNREADABLE;
+const UNKNOWN: NotContinued = NotContinued::UNKNOWN;
 
 /// An answer so far.
 #[derive(Default)]
-struct Answer {
+pub(super) struct Answer {
     blocks: Vec<Block>,
     usage: String,
 }
@@ -79,34 +45,39 @@ enum Block {
     },
 }
 
-impl Answer {
-    fn add(&mut self, answer: &str) -> Result<(), NotContinued> {
-        if answer.trim_start().starts_with('{') {
-            return self.body(answer);
-        }
-        let mut splitter = Splitter::new(Framing::Sse, answer.len() + 1);
-        splitter.push(answer.as_bytes());
-        while let Some(frame) = splitter.next_frame().map_err(|_| UNREADABLE)? {
-            let text = |bytes| std::str::from_utf8(bytes).ok();
-            let (name, data) = (frame.event().and_then(text), frame.data().and_then(text));
-            if let (Some(name), Some(data)) = (name, data) {
-                self.event(name, data)?;
+impl continued::Answer for Answer {
+    fn turn(self) -> Result<ProvidedTurn, NotContinued> {
+        let blocks: Result<Vec<_>, _> = self.blocks.iter().map(Block::finish).collect();
+        let blocks: Vec<String> = blocks?.into_iter().flatten().collect();
+        Ok(ProvidedTurn::new(list_of(&blocks), self.usage))
+    }
+
+    fn rest(self, calls: &[ClientCall]) -> Option<String> {
+        let is_left = |block: &&Block| match block {
+            Block::Whole(block) => member(block, document(block), "text").is_some(),
+            Block::Text { .. } => true,
+            Block::Call { start, .. } => {
+                let id = text_member(start, document(start), "toolUseId");
+                id.is_some_and(|id| calls.iter().any(|call| call.id == id))
             }
-        }
-        Ok(())
+            Block::Thinking { .. } | Block::Odd { .. } => false,
+        };
+        let blocks = self.blocks.iter().filter(is_left).filter_map(|block| block.finish().ok()?);
+        let blocks: Vec<String> = blocks.collect();
+        (!blocks.is_empty()).then(|| list_of(&blocks))
     }
 
     fn body(&mut self, body: &str) -> Result<(), NotContinued> {
         let whole = whole_object(body).ok_or(UNREADABLE)?;
-        let message = member(body, whole, "output").and_then(|at| member(body, at, "message"));
-        let content = message.and_then(|message| member(body, message, "content"));
+        let content = at_path(body, whole, &["output", "message", "content"]);
         let blocks = elements(body, content.ok_or(UNREADABLE)?);
         self.blocks.extend(blocks.iter().map(|block| Block::Whole(block.of(body).to_owned())));
         self.usage(body);
         Ok(())
     }
 
-    fn event(&mut self, name: &str, data: &str) -> Result<(), NotContinued> {
+    fn event(&mut self, name: Option<&str>, data: &str) -> Result<(), NotContinued> {
+        let Some(name) = name else { return Ok(()) };
         let event = whole_object(data).ok_or(UNREADABLE)?;
         let index = member(data, event, "contentBlockIndex").map(|at| at.of(data).to_owned());
         match name {
@@ -132,7 +103,9 @@ impl Answer {
         }
         Ok(())
     }
+}
 
+impl Answer {
     /// Adds a piece. The first piece of a text or of thinking begins its block.
     fn delta(&mut self, data: &str, delta: Span, index: String) {
         let is_open = |block: &&mut Block| block.index() == Some(index.as_str());
@@ -148,7 +121,7 @@ impl Answer {
     }
 
     fn usage(&mut self, data: &str) {
-        if let Some((_, usage)) = usage_of(data) {
+        if let Some((_, usage)) = usage_in(data, document(data)) {
             usage.clone_into(&mut self.usage);
         }
     }
@@ -237,10 +210,8 @@ fn call(start: &str, input: &str) -> Result<String, NotContinued> {
     if member(start, whole, "type").is_some() {
         return Err(UNKNOWN);
     }
-    let text = |key: &str| {
-        let text = string_member(start, whole, key).and_then(|text| text.decode().ok());
-        text.map(|text| quote(&text)).ok_or(UNREADABLE)
-    };
+    let text =
+        |key: &str| text_member(start, whole, key).map(|text| quote(&text)).ok_or(UNREADABLE);
     let input = match (input.trim().is_empty(), Value::parse(input)) {
         (true, _) => "{}",
         (false, Ok(Value::Object(_))) => input,

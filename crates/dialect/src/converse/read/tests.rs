@@ -1,5 +1,5 @@
 use super::*;
-use crate::event::Host;
+use crate::event::{FrameForm, Host, What};
 
 fn reader() -> Reader {
     Reader::new(EventNames::OfEvents, 8)

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Dialect;
-use crate::request::Restored;
 use crate::request::testing::{client_turn, restore};
+use crate::request::{RemovedTurn, Restored};
 
 const CALL: &str = r#"{"toolUse":{"toolUseId":"t1","name":"rm","input":{"n": 1.0}}}"#;
 const RESULT: &str =

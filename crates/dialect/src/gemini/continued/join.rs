@@ -4,15 +4,13 @@ use callgate_json::{Reader as Json, Span};
 
 use super::super::view::{Candidate, View, part as part_of, view};
 use super::super::write::text_part;
-use crate::json::{Edits, members};
+use crate::json::{Edits, members, prepend_to};
 use crate::object::{Raw, object};
 use crate::usage::sum;
 
 /// One response: the parts of all answers in order, the rest of the last one's candidate, and the
 /// usage of all.
-pub(super) fn join(bodies: &[String]) -> Option<String> {
-    let (first, later) = bodies.split_first()?;
-    let Some(last) = later.last() else { return Some(first.clone()) };
+pub(super) fn join(bodies: &[String], first: &str, last: &str) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut usage = "{}".to_owned();
     for body in bodies {
@@ -74,8 +72,8 @@ fn with_parts(body: &str, candidate: &Candidate<'_>, parts: &str) -> Option<Stri
         }
         (None, None) if candidate.no_content.is_some() => return None,
         (None, None) => {
-            let comma = if members(own, whole).is_empty() { "" } else { "," };
-            edits.insert(1, format!("\"content\":{content}{comma}"));
+            let has_others = !members(own, whole).is_empty();
+            prepend_to(&mut edits, whole, has_others, &format!("\"content\":{content}"));
         }
     }
     Some(edits.apply(own))

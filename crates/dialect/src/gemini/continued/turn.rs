@@ -1,46 +1,22 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
 use callgate_json::{Span, Text};
-use callgate_wire::{Framing, Splitter};
+use callgate_wire::Framing;
 
 use super::super::view::{Part, view};
-use crate::continued::{NotContinued, ProvidedTurn};
-use crate::json::{inside, members};
+use crate::continued::{self, NotContinued, ProvidedTurn};
+use crate::json::{inside, list_of, members};
 use crate::object::{EscapedText, object};
 use crate::request::ClientCall;
 use crate::usage::overlay;
 
-const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
+const UNREADABLE: NotContinued = NotContinued::UNREADABLE;
 const SEVERAL: NotContinued = NotContinued("the answer has several candidates");
 const PIECES: NotContinued = NotContinued("the arguments of a call came in pieces");
 
-/// The turn in a complete answer.
-pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
-    let mut read = Answer::new();
-    read.add(answer)?;
-    let parts: Vec<String> = read.parts.iter().map(Said::written).collect();
-    let content = format!("[{}]", parts.join(","));
-    Ok(ProvidedTurn { content, usage: read.usage, identity: None })
-}
-
-/// The texts in an answer that was cut off, and those of its calls; `None` without any.
-pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
-    let mut read = Answer::new();
-    // What was read before a mistake is kept.
-    let _ = read.add(answer);
-    let mut calls = calls.iter().peekable();
-    let mut parts = read.parts;
-    parts.retain(|said| match said {
-        Said::Text { is_thought, .. } => !is_thought,
-        Said::Call { call, .. } => calls.next_if(|next| *next == call).is_some(),
-        Said::Other(_) => false,
-    });
-    let parts: Vec<String> = parts.iter().map(Said::written).collect();
-    (!parts.is_empty()).then(|| format!("[{}]", parts.join(",")))
-}
-
 /// An answer so far.
-struct Answer {
+#[derive(Default)]
+pub(super) struct Answer {
     parts: Vec<Said>,
     usage: String,
 }
@@ -67,28 +43,32 @@ impl Said {
     }
 }
 
-impl Answer {
-    fn new() -> Self {
-        Self { parts: Vec::new(), usage: "{}".to_owned() }
+impl continued::Answer for Answer {
+    fn framing(answer: &str) -> Framing {
+        if answer.trim_start().starts_with('[') { Framing::Array } else { Framing::Sse }
     }
 
-    fn add(&mut self, answer: &str) -> Result<(), NotContinued> {
-        let framing = match answer.trim_start().as_bytes().first() {
-            Some(b'{') => return self.document(answer),
-            Some(b'[') => Framing::Array,
-            _ => Framing::Sse,
-        };
-        let mut splitter = Splitter::new(framing, answer.len() + 1);
-        splitter.push(answer.as_bytes());
-        while let Some(frame) = splitter.next_frame().map_err(|_| UNREADABLE)? {
-            if let Some(data) = frame.data().and_then(|data| std::str::from_utf8(data).ok()) {
-                self.document(data)?;
-            }
-        }
-        Ok(())
+    fn turn(self) -> Result<ProvidedTurn, NotContinued> {
+        let parts: Vec<String> = self.parts.iter().map(Said::written).collect();
+        Ok(ProvidedTurn::new(list_of(&parts), self.usage))
     }
 
-    fn document(&mut self, data: &str) -> Result<(), NotContinued> {
+    fn rest(mut self, calls: &[ClientCall]) -> Option<String> {
+        let mut calls = calls.iter().peekable();
+        self.parts.retain(|said| match said {
+            Said::Text { is_thought, .. } => !is_thought,
+            Said::Call { call, .. } => calls.next_if(|next| *next == call).is_some(),
+            Said::Other(_) => false,
+        });
+        let parts: Vec<String> = self.parts.iter().map(Said::written).collect();
+        (!parts.is_empty()).then(|| list_of(&parts))
+    }
+
+    fn event(&mut self, _: Option<&str>, data: &str) -> Result<(), NotContinued> {
+        self.body(data)
+    }
+
+    fn body(&mut self, data: &str) -> Result<(), NotContinued> {
         let found = view(data).map_err(|_| UNREADABLE)?;
         if found.fails {
             return Err(UNREADABLE);
@@ -106,7 +86,9 @@ impl Answer {
         }
         Ok(())
     }
+}
 
+impl Answer {
     fn part(&mut self, data: &str, part: &Part<'_>) -> Result<(), NotContinued> {
         if let Some(call) = &part.call {
             if call.partial.is_some() || call.will_continue || call.name.is_none() {

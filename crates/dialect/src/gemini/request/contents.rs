@@ -2,8 +2,7 @@
 
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::json::Fields;
-use crate::request::text_or_skip;
+use crate::json::{Fields, text_in, text_or_skip, whole};
 
 /// One content.
 #[derive(Default)]
@@ -49,10 +48,8 @@ const ROOT: [&str; 3] = ["contents", "request", "generateContentRequest"];
 
 /// The contents of a request, or of the request inside an envelope.
 pub(super) fn contents(request: &str) -> Result<Vec<Content<'_>>, Error> {
-    let mut json = Json::new(request);
     let mut list = Vec::new();
-    root(&mut json, request, &mut list, 0)?;
-    json.end()?;
+    whole(request, |json| root(json, request, &mut list, 0))?;
     Ok(list)
 }
 
@@ -62,21 +59,18 @@ fn root<'a>(
     list: &mut Vec<Content<'a>>,
     depth: u8,
 ) -> Result<(), Error> {
-    let mut keys = Fields::camel_or_snake(&ROOT);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
+    let mut object = Fields::camel_or_snake(&ROOT).enter(json)?;
+    while let Some(place) = object.next(json)? {
         let kind = json.kind()?;
-        match keys.find(&key)? {
-            Some(0) if kind == Kind::Array => {
+        match place {
+            0 if kind == Kind::Array => {
                 let mut array = json.array()?;
                 while array.next(json)? {
                     list.push(content(json, request)?);
                 }
             }
-            Some(1 | 2) if kind == Kind::Object && depth == 0 => root(json, request, list, 1)?,
-            _ => {
-                json.skip()?;
-            }
+            1 | 2 if kind == Kind::Object && depth == 0 => root(json, request, list, 1)?,
+            _ => json.ignore()?,
         }
     }
     Ok(())
@@ -86,27 +80,18 @@ const CONTENT: [&str; 2] = ["role", "parts"];
 
 fn content<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Content<'a>, Error> {
     let mut content = Content::default();
-    let mut keys = Fields::camel_or_snake(&CONTENT);
-    json.kind()?;
-    let start = json.position();
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(0) => content.role = text_or_skip(json)?,
-            Some(1) if json.kind()? == Kind::Array => {
-                let start = json.position();
-                let mut array = json.array()?;
-                while array.next(json)? {
-                    content.parts.push(part(json, request)?);
-                }
-                content.list = Some(Span { start, end: json.position() });
+    let mut object = Fields::camel_or_snake(&CONTENT).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => content.role = text_or_skip(json)?,
+            1 if json.kind()? == Kind::Array => {
+                let (span, list) = json.list(|json| part(json, request))?;
+                (content.list, content.parts) = (Some(span), list);
             }
-            _ => {
-                json.skip()?;
-            }
+            _ => json.ignore()?,
         }
     }
-    content.span = Span { start, end: json.position() };
+    content.span = object.span(json);
     Ok(content)
 }
 
@@ -118,12 +103,10 @@ fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
         part.span = json.skip()?;
         return Ok(part);
     }
-    let start = json.position();
-    let mut keys = Fields::camel_or_snake(&PART);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
+    let mut object = Fields::camel_or_snake(&PART).enter(json)?;
+    while let Some((key, place)) = object.next_key(json)? {
         let kind = json.kind()?;
-        match keys.find(&key)? {
+        match place {
             Some(0) => part.text = text_or_skip(json)?,
             Some(1) => part.is_thought = json.skip()?.of(request) == "true",
             Some(2) if kind == Kind::String => {
@@ -144,24 +127,11 @@ fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
             }
         }
     }
-    part.span = Span { start, end: json.position() };
+    part.span = object.span(json);
     Ok(part)
 }
 
-const ID: [&str; 1] = ["id"];
-
 /// The id of a call or of a result.
 fn id<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
-    let mut id = None;
-    let mut keys = Fields::camel_or_snake(&ID);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match keys.find(&key)? {
-            Some(_) => id = text_or_skip(json)?,
-            None => {
-                json.skip()?;
-            }
-        }
-    }
-    Ok(id)
+    text_in(json, Fields::camel_or_snake(&["id"]))
 }

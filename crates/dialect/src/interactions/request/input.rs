@@ -2,8 +2,8 @@
 
 use callgate_json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::json::Fields;
-use crate::request::{meaning, text_or_skip};
+use crate::json::{Fields, text_or_skip};
+use crate::request::{ModelTurn, meaning, model_turns};
 
 /// The parts of a request that are needed to find and restore removed calls.
 #[derive(Default)]
@@ -38,14 +38,6 @@ pub(super) struct Step<'a> {
     pub(super) results: Vec<Text<'a>>,
 }
 
-/// Consecutive steps of the model.
-pub(super) struct Turn<'r, 'a> {
-    pub(super) first: usize,
-    pub(super) steps: Vec<&'r Step<'a>>,
-    /// The step that answers it.
-    pub(super) answer: Option<&'r Step<'a>>,
-}
-
 impl Step<'_> {
     pub(super) fn is(&self, kind: &str) -> bool {
         self.kind.is_some_and(|text| text.is(kind))
@@ -65,15 +57,11 @@ impl<'a> Request<'a> {
     pub(super) fn read(request: &'a str) -> Result<Self, Error> {
         let mut json = Json::new(request);
         let mut found = Self::default();
-        let mut fields = Fields::new(&["previous_interaction_id", "input"]);
-        let mut object = json.object()?;
-        while let Some(key) = object.next(&mut json)? {
-            match fields.find(&key)? {
-                Some(0) => found.previous = text_or_skip(&mut json)?,
-                Some(_) => found.input = input(&mut json)?,
-                None => {
-                    json.skip()?;
-                }
+        let mut object = Fields::new(&["previous_interaction_id", "input"]).enter(&mut json)?;
+        while let Some(place) = object.next(&mut json)? {
+            match place {
+                0 => found.previous = text_or_skip(&mut json)?,
+                _ => found.input = input(&mut json)?,
             }
         }
         json.end()?;
@@ -96,22 +84,8 @@ impl<'a> Request<'a> {
     }
 
     /// The turns of the model that the client holds.
-    pub(super) fn model_turns(&self) -> Vec<Turn<'_, 'a>> {
-        let mut turns: Vec<Turn<'_, 'a>> = Vec::new();
-        let mut goes_on = false;
-        for (place, step) in self.steps().iter().enumerate() {
-            let is_of_model = step.is_of_model();
-            match turns.last_mut() {
-                Some(turn) if goes_on && is_of_model => turn.steps.push(step),
-                Some(turn) if goes_on => turn.answer = Some(step),
-                _ if is_of_model => {
-                    turns.push(Turn { first: place, steps: vec![step], answer: None });
-                }
-                _ => {}
-            }
-            goes_on = is_of_model;
-        }
-        turns
+    pub(super) fn model_turns(&self) -> Vec<ModelTurn<'_, Step<'a>>> {
+        model_turns(self.steps(), Step::is_of_model)
     }
 }
 
@@ -119,15 +93,7 @@ fn input<'a>(json: &mut Json<'a>) -> Result<Input<'a>, Error> {
     match json.kind()? {
         Kind::String => json.string().map(Input::Text),
         Kind::Object => json.skip().map(Input::One),
-        Kind::Array => {
-            let start = json.position();
-            let mut steps = Vec::new();
-            let mut array = json.array()?;
-            while array.next(json)? {
-                steps.push(step(json)?);
-            }
-            Ok(Input::Steps(Span { start, end: json.position() }, steps))
-        }
+        Kind::Array => json.list(step).map(|(span, steps)| Input::Steps(span, steps)),
         _ => json.skip().map(|_| Input::Missing),
     }
 }
@@ -138,22 +104,18 @@ fn step<'a>(json: &mut Json<'a>) -> Result<Step<'a>, Error> {
         step.span = json.skip()?;
         return Ok(step);
     }
-    let start = json.position();
-    let mut fields = Fields::new(&["type", "id", "call_id", "signature", "content"]);
-    let mut object = json.object()?;
-    while let Some(key) = object.next(json)? {
-        match fields.find(&key)? {
-            Some(0) => step.kind = text_or_skip(json)?,
-            Some(1) => step.id = text_or_skip(json)?,
-            Some(2) => step.call_id = text_or_skip(json)?,
-            Some(3) => step.signature = text_or_skip(json)?,
-            Some(_) if json.kind()? == Kind::Array => contents(json, &mut step)?,
-            _ => {
-                json.skip()?;
-            }
+    let mut object = Fields::new(&["type", "id", "call_id", "signature", "content"]).enter(json)?;
+    while let Some(place) = object.next(json)? {
+        match place {
+            0 => step.kind = text_or_skip(json)?,
+            1 => step.id = text_or_skip(json)?,
+            2 => step.call_id = text_or_skip(json)?,
+            3 => step.signature = text_or_skip(json)?,
+            _ if json.kind()? == Kind::Array => contents(json, &mut step)?,
+            _ => json.ignore()?,
         }
     }
-    step.span = Span { start, end: json.position() };
+    step.span = object.span(json);
     Ok(step)
 }
 
@@ -164,15 +126,11 @@ fn contents<'a>(json: &mut Json<'a>, step: &mut Step<'a>) -> Result<(), Error> {
             json.skip()?;
             continue;
         }
-        let mut fields = Fields::new(&["text", "call_id"]);
-        let mut object = json.object()?;
-        while let Some(key) = object.next(json)? {
-            match fields.find(&key)? {
-                Some(0) => step.texts.extend(text_or_skip(json)?),
-                Some(_) => step.results.extend(text_or_skip(json)?),
-                None => {
-                    json.skip()?;
-                }
+        let mut object = Fields::new(&["text", "call_id"]).enter(json)?;
+        while let Some(place) = object.next(json)? {
+            match place {
+                0 => step.texts.extend(text_or_skip(json)?),
+                _ => step.results.extend(text_or_skip(json)?),
             }
         }
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::event::What;
+use crate::event::{After, What};
 use crate::request::testing::restore;
 use crate::request::{RemovedCall, RemovedTurn};
 use crate::{Canonical, Dialect, Limits};

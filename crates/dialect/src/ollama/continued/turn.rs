@@ -1,36 +1,18 @@
 //! The turn as the model produced it, from the bytes of its answer.
 
-use callgate_wire::{Framing, Splitter};
+use callgate_wire::Framing;
 
 use super::super::view::{Entry, view};
 use super::counts;
-use crate::continued::{NotContinued, ProvidedTurn};
-use crate::json::{member, string_member};
+use crate::continued::{self, NotContinued, ProvidedTurn};
+use crate::json::{list_of, member, string_member, text_member};
 use crate::request::ClientCall;
 
-const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
-
-/// The turn in a complete answer.
-pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
-    let mut read = Answer::default();
-    read.add(answer)?;
-    let content = read.message(|_| true).ok_or(UNREADABLE)?;
-    Ok(ProvidedTurn { content, usage: read.usage, identity: None })
-}
-
-/// The text in an answer that was cut off, and those of its calls; `None` without any.
-pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
-    let mut read = Answer::default();
-    // What was read before a mistake is kept.
-    let _ = read.add(answer);
-    read.thinking.clear();
-    let mut calls = calls.iter().peekable();
-    read.message(|call| calls.next_if(|next| *next == call).is_some())
-}
+const UNREADABLE: NotContinued = NotContinued::UNREADABLE;
 
 /// An answer so far.
 #[derive(Default)]
-struct Answer {
+pub(super) struct Answer {
     /// The raw content of the text and of the thinking.
     text: String,
     thinking: String,
@@ -38,21 +20,27 @@ struct Answer {
     usage: String,
 }
 
-impl Answer {
-    fn add(&mut self, answer: &str) -> Result<(), NotContinued> {
-        let mut splitter = Splitter::new(Framing::Lines, answer.len() + 1);
-        splitter.push(answer.as_bytes());
-        while let Some(frame) = splitter.next_frame().map_err(|_| UNREADABLE)? {
-            self.line(frame.data().unwrap_or_default())?;
-        }
-        match splitter.finish() {
-            Some(frame) => self.line(frame.data().unwrap_or_default()),
-            None => Ok(()),
-        }
+impl continued::Answer for Answer {
+    fn framing(_: &str) -> Framing {
+        Framing::Lines
     }
 
-    fn line(&mut self, data: &[u8]) -> Result<(), NotContinued> {
-        let data = std::str::from_utf8(data).map_err(|_| UNREADABLE)?;
+    fn turn(self) -> Result<ProvidedTurn, NotContinued> {
+        let content = self.message(|_| true).ok_or(UNREADABLE)?;
+        Ok(ProvidedTurn { content, usage: self.usage, identity: None })
+    }
+
+    fn rest(mut self, calls: &[ClientCall]) -> Option<String> {
+        self.thinking.clear();
+        let mut calls = calls.iter().peekable();
+        self.message(|call| calls.next_if(|next| *next == call).is_some())
+    }
+
+    fn event(&mut self, _: Option<&str>, data: &str) -> Result<(), NotContinued> {
+        self.body(data)
+    }
+
+    fn body(&mut self, data: &str) -> Result<(), NotContinued> {
         if data.trim().is_empty() {
             return Ok(());
         }
@@ -72,7 +60,9 @@ impl Answer {
         }
         Ok(())
     }
+}
 
+impl Answer {
     /// The message as a request has it, with those of the calls that are kept.
     fn message(&self, mut keeps: impl FnMut(&ClientCall) -> bool) -> Option<String> {
         let calls = self.calls.iter().filter(|(_, call)| keeps(call));
@@ -86,7 +76,7 @@ impl Answer {
         };
         let calls = match calls.as_slice() {
             [] => String::new(),
-            calls => format!(",\"tool_calls\":[{}]", calls.join(",")),
+            calls => format!(",\"tool_calls\":{}", list_of(calls)),
         };
         Some(format!("{{\"role\":\"assistant\",\"content\":\"{}\"{thinking}{calls}}}", self.text))
     }
@@ -96,8 +86,7 @@ fn call(data: &str, entry: &Entry<'_>) -> ClientCall {
     let id = entry.id.and_then(|id| id.decode().ok()).unwrap_or_default();
     let name = entry.name.and_then(|name| name.decode().ok()).unwrap_or_default();
     let arguments = entry.function.and_then(|function| member(data, function, "arguments"));
-    let text = entry.function.and_then(|function| string_member(data, function, "arguments"));
-    let text = text.and_then(|text| text.decode().ok());
+    let text = entry.function.and_then(|function| text_member(data, function, "arguments"));
     let arguments = text.unwrap_or(arguments.map_or("{}", |span| span.of(data)).into());
     ClientCall::new(id.into_owned(), &name, &arguments)
 }

@@ -2,7 +2,7 @@
 
 use callgate_json::{Span, Value, decode_into};
 
-use crate::json::{Edits, document, member, members, raw_member, set, string_member};
+use crate::json::{Edits, document, member, raw_member, remove_members, set, string_member};
 
 /// A call with what was added to it.
 pub(super) struct OpenCall {
@@ -58,9 +58,7 @@ impl OpenCall {
     pub(super) fn finish(&self) -> String {
         let (start, whole) = (self.start.as_str(), document(&self.start));
         let mut edits = Edits::default();
-        let all = members(start, whole);
-        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-        edits.remove(&spans, |place| all.get(place).is_some_and(|it| it.key.is("index")));
+        remove_members(&mut edits, start, whole, |member| member.key.is("index"));
         let inner = inner(start, whole).unwrap_or(whole);
         let longer = |key: &str, more: &str| format!("\"{}{more}\"", raw_member(start, inner, key));
         if !self.name.is_empty() {

@@ -2,21 +2,18 @@
 
 use callgate_json::Span;
 
-use super::usage_of;
-use crate::json::{Edits, document, elements, member, raw_member, set};
+use crate::continued::take_from_last;
+use crate::json::{Edits, document, elements, list_of, member, raw_member, set};
 use crate::object::{Raw, object};
-use crate::usage::sum;
+use crate::usage::{sum, usage_in};
 
 /// One completion: the texts of all answers in order, the calls and the end of the last one, and
 /// the usage of all.
-pub(super) fn join(bodies: &[String]) -> Option<String> {
-    let (first, later) = bodies.split_first()?;
-    let Some(last) = later.last() else { return Some(first.clone()) };
+pub(super) fn join(bodies: &[String], first: &str, last: &str) -> Option<String> {
     let (choice, message) = said(first)?;
-    let mut usage = usage_of(first).map_or("{}", |(_, usage)| usage).to_owned();
-    for body in later {
-        usage = sum(&usage, usage_of(body).map_or("{}", |(_, usage)| usage));
-    }
+    let usage = bodies.iter().fold("{}".to_owned(), |all, body| {
+        sum(&all, usage_in(body, document(body)).map_or("{}", |(_, usage)| usage))
+    });
     let mut edits = Edits::default();
     set(&mut edits, first, message, "content", &content(bodies)?);
     for key in ["reasoning_content", "reasoning"] {
@@ -26,11 +23,8 @@ pub(super) fn join(bodies: &[String]) -> Option<String> {
         }
     }
     let (last_choice, last_message) = said(last)?;
-    for key in ["tool_calls", "function_call", "refusal"] {
-        if let Some(value) = member(last, last_message, key) {
-            set(&mut edits, first, message, key, value.of(last));
-        }
-    }
+    let keys = ["tool_calls", "function_call", "refusal"];
+    take_from_last(&mut edits, (first, message), (last, last_message), &keys);
     let finish = member(last, last_choice, "finish_reason").map_or("null", |at| at.of(last));
     set(&mut edits, first, choice, "finish_reason", finish);
     if member(first, choice, "logprobs").is_some() {
@@ -71,7 +65,7 @@ fn content(bodies: &[String]) -> Option<String> {
         }
     }
     if is_list {
-        return Some(format!("[{}]", parts.join(",")));
+        return Some(list_of(&parts));
     }
     let texts = texts(bodies, "content")?;
     Some(match texts.is_empty() {

@@ -1,43 +1,18 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
 use callgate_json::{Kind, Reader as Json, Span};
-use callgate_wire::{Framing, Splitter};
 
 use super::call::OpenCall;
-use super::usage_of;
-use crate::continued::{NotContinued, ProvidedTurn};
+use crate::continued::{self, NotContinued, ProvidedTurn};
 use crate::json::{
-    Edits, document, elements, is_done, member, members, raw_member, set, string_member,
+    Edits, document, elements, list_of, member, members, raw_member, set, string_member,
 };
 use crate::request::{ClientCall, whole_object};
-use crate::usage::overlay;
+use crate::usage::{overlay, usage_in};
 
-const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
-const UNKNOWN: NotContinued = NotContinued("the answer has a part of an unknown kind");
+const UNREADABLE: NotContinued = NotContinued::UNREADABLE;
+const UNKNOWN: NotContinued = NotContinued::UNKNOWN;
 const SEVERAL: NotContinued = NotContinued("the answer has several choices");
-
-/// The turn in a complete answer.
-pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
-    let mut read = Answer::default();
-    read.add(answer)?;
-    let calls = read.calls.iter().map(OpenCall::finish).collect();
-    let usage = if read.usage.is_empty() { "{}".to_owned() } else { read.usage.clone() };
-    Ok(ProvidedTurn { content: read.message(calls, Said::All), usage, identity: None })
-}
-
-/// The text in an answer that was cut off, and those of its calls that the client has; `None`
-/// without any.
-pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
-    let mut read = Answer::default();
-    // What was read before a mistake is kept.
-    let _ = read.add(answer);
-    let is_known =
-        |call: &&OpenCall| call.id().is_some_and(|id| calls.iter().any(|known| known.id == id));
-    let calls = read.calls.iter().filter(is_known).filter(|call| call.is_whole());
-    let calls: Vec<String> = calls.map(OpenCall::finish).collect();
-    let is_empty = calls.is_empty() && read.text.is_empty() && read.parts.is_empty();
-    (!is_empty).then(|| read.message(calls, Said::TextAlone))
-}
 
 /// How much of an answer is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +24,7 @@ enum Said {
 
 /// An answer so far. Texts are the raw contents of strings.
 #[derive(Default)]
-struct Answer {
+pub(super) struct Answer {
     text: String,
     /// The parts of a content that is a list.
     parts: Vec<String>,
@@ -63,30 +38,38 @@ struct Answer {
     usage: String,
 }
 
-impl Answer {
-    fn add(&mut self, answer: &str) -> Result<(), NotContinued> {
-        if answer.trim_start().starts_with('{') {
-            return self.document(answer, "message");
-        }
-        let mut splitter = Splitter::new(Framing::Sse, answer.len() + 1);
-        splitter.push(answer.as_bytes());
-        while let Some(frame) = splitter.next_frame().map_err(|_| UNREADABLE)? {
-            let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
-            match data {
-                Some(data) if !is_done(data) => self.document(data, "delta")?,
-                _ => {}
-            }
-        }
-        Ok(())
+impl continued::Answer for Answer {
+    fn turn(self) -> Result<ProvidedTurn, NotContinued> {
+        let calls = self.calls.iter().map(OpenCall::finish).collect();
+        Ok(ProvidedTurn::new(self.message(calls, Said::All), self.usage))
     }
 
+    fn rest(self, calls: &[ClientCall]) -> Option<String> {
+        let is_known =
+            |call: &&OpenCall| call.id().is_some_and(|id| calls.iter().any(|known| known.id == id));
+        let calls = self.calls.iter().filter(is_known).filter(|call| call.is_whole());
+        let calls: Vec<String> = calls.map(OpenCall::finish).collect();
+        let is_empty = calls.is_empty() && self.text.is_empty() && self.parts.is_empty();
+        (!is_empty).then(|| self.message(calls, Said::TextAlone))
+    }
+
+    fn body(&mut self, data: &str) -> Result<(), NotContinued> {
+        self.document(data, "message")
+    }
+
+    fn event(&mut self, _: Option<&str>, data: &str) -> Result<(), NotContinued> {
+        self.document(data, "delta")
+    }
+}
+
+impl Answer {
     /// Adds a completion or a chunk, whose content is under `key`.
     fn document(&mut self, data: &str, key: &str) -> Result<(), NotContinued> {
         let Some(whole) = whole_object(data) else { return Ok(()) };
         if member(data, whole, "error").is_some_and(|error| error.of(data) != "null") {
             return Err(UNREADABLE);
         }
-        if let Some((_, usage)) = usage_of(data) {
+        if let Some((_, usage)) = usage_in(data, whole) {
             self.usage = overlay(&self.usage, usage);
         }
         let choices = member(data, whole, "choices").map(|list| elements(data, list));
@@ -163,7 +146,7 @@ impl Answer {
         match (self.parts.as_slice(), self.text.as_str()) {
             ([], "") => message.push_str("null"),
             ([], text) => message.push_str(&format!("\"{text}\"")),
-            (parts, _) => message.push_str(&format!("[{}]", parts.join(","))),
+            (parts, _) => message.push_str(&list_of(parts)),
         }
         let mut add = |key: &str, value: String| message.push_str(&format!(",\"{key}\":{value}"));
         if said == Said::All {
@@ -180,11 +163,11 @@ impl Answer {
                 ("thinking_blocks", &self.thinking_blocks),
             ];
             for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
-                add(key, format!("[{}]", list.join(",")));
+                add(key, list_of(list));
             }
         }
         if !calls.is_empty() {
-            add("tool_calls", format!("[{}]", calls.join(",")));
+            add("tool_calls", list_of(&calls));
         }
         if let (Some(legacy), Said::All) = (&self.legacy, said) {
             add("function_call", legacy.finish());

@@ -50,11 +50,10 @@ impl Finder<'_> {
     /// Interactions has the choice among other settings.
     pub(super) fn in_generation_config(&mut self, root: Span) -> Result<(), Error> {
         let list = self.list;
-        let top = self.all.groups.members(self.data, root, None);
         for key in ["generation_config", "generationConfig"] {
-            let Some((item, config)) = self.one(top, &[key])? else { continue };
-            let inside = self.all.groups.members(self.data, config, Some(item));
-            if let Some((item, choice)) = self.one(inside, &["tool_choice", "toolChoice"])? {
+            let Some((item, config)) = self.one_in(root, None, &[key])? else { continue };
+            let choice = self.one_in(config, Some(item), &["tool_choice", "toolChoice"])?;
+            if let Some((item, choice)) = choice {
                 self.choice(choice, item, list)?;
             }
         }

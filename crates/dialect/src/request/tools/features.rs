@@ -6,7 +6,6 @@ use callgate_json::{Error, Kind, Problem, Reader, Span, Value};
 use super::common::{BuiltIn, CODE_EXECUTION, WEB_FETCH, WEB_SEARCH, common};
 use super::groups::Item;
 use super::{CannotRemove, Choice, Finder, SERVERS, Tool, server};
-use crate::event::Host;
 use crate::json::{elements, members};
 
 /// A member of a request that makes the provider run something.
@@ -52,44 +51,58 @@ const fn of_many(path: &'static [&'static str], is: FeatureKind) -> Feature {
     Feature { group: FeatureGroup::Extensions, path, is }
 }
 
+const fn switch(path: &'static [&'static str], with: &'static [&'static str]) -> Feature {
+    of_many(path, FeatureKind::Switch { common: WEB_SEARCH, with })
+}
+
+const fn word(path: &'static [&'static str], common: &'static str) -> Feature {
+    of_many(path, FeatureKind::Word { common })
+}
+
+const fn unless(path: &'static [&'static str], key: &'static str, off: &'static str) -> Feature {
+    of_many(path, FeatureKind::Unless { common: WEB_SEARCH, key, off })
+}
+
+/// The tools are named after the member.
+const fn each(path: &'static [&'static str; 1], key: &'static str) -> Feature {
+    let [prefix] = *path;
+    of_many(path, FeatureKind::Each { prefix, key, common: None })
+}
+
+const fn kept(group: FeatureGroup, path: &'static [&'static str], prefix: &'static str) -> Feature {
+    Feature { group, path, is: FeatureKind::Kept { prefix } }
+}
+
+const fn model(path: &'static [&'static str]) -> Feature {
+    Feature { group: FeatureGroup::Models, path, is: FeatureKind::Model }
+}
+
 const FEATURES: [Feature; 22] = [
     // OpenAI and Perplexity.
-    of_many(&["web_search_options"], FeatureKind::Switch { common: WEB_SEARCH, with: &[] }),
+    switch(&["web_search_options"], &[]),
     // Qwen.
-    of_many(
-        &["enable_search"],
-        FeatureKind::Switch { common: WEB_SEARCH, with: &["search_options"] },
-    ),
+    switch(&["enable_search"], &["search_options"]),
     of_many(
         &["enable_code_interpreter"],
         FeatureKind::Switch { common: CODE_EXECUTION, with: &[] },
     ),
     // Hunyuan.
-    of_many(&["enable_enhancement"], FeatureKind::Switch { common: WEB_SEARCH, with: &[] }),
-    of_many(&["force_search_enhancement"], FeatureKind::Switch { common: WEB_SEARCH, with: &[] }),
+    switch(&["enable_enhancement"], &[]),
+    switch(&["force_search_enhancement"], &[]),
     // Venice.
-    of_many(&["venice_parameters", "enable_web_search"], FeatureKind::Word { common: WEB_SEARCH }),
-    of_many(&["venice_parameters", "enable_x_search"], FeatureKind::Word { common: WEB_SEARCH }),
-    of_many(&["venice_parameters", "enable_web_scraping"], FeatureKind::Word { common: WEB_FETCH }),
+    word(&["venice_parameters", "enable_web_search"], WEB_SEARCH),
+    word(&["venice_parameters", "enable_x_search"], WEB_SEARCH),
+    word(&["venice_parameters", "enable_web_scraping"], WEB_FETCH),
     // Azure.
-    of_many(
-        &["data_sources"],
-        FeatureKind::Each { prefix: "data_sources", key: "type", common: None },
-    ),
+    each(&["data_sources"], "type"),
     // Ernie.
-    of_many(
-        &["web_search"],
-        FeatureKind::Unless { common: WEB_SEARCH, key: "enable", off: "false" },
-    ),
+    unless(&["web_search"], "enable", "false"),
     // xAI.
-    of_many(
-        &["search_parameters"],
-        FeatureKind::Unless { common: WEB_SEARCH, key: "mode", off: "\"off\"" },
-    ),
+    unless(&["search_parameters"], "mode", "\"off\""),
     // OpenRouter, MiniMax.
-    of_many(&["plugins"], FeatureKind::Each { prefix: "plugins", key: "id", common: None }),
+    each(&["plugins"], "id"),
     // Cohere.
-    of_many(&["connectors"], FeatureKind::Each { prefix: "connectors", key: "id", common: None }),
+    each(&["connectors"], "id"),
     // Anthropic. Skills are code in a container.
     of_many(
         &["container", "skills"],
@@ -101,24 +114,16 @@ const FEATURES: [Feature; 22] = [
         FeatureKind::Limits { prefix: COMPOUND },
     ),
     // Mistral.
-    of_many(&["agent_id"], FeatureKind::Kept { prefix: "agent" }),
+    kept(FeatureGroup::Extensions, &["agent_id"], "agent"),
     // OpenRouter.
-    of_many(&["preset"], FeatureKind::Kept { prefix: "preset" }),
-    Feature {
-        group: FeatureGroup::StoredPrompt,
-        path: &["prompt"],
-        is: FeatureKind::Kept { prefix: "prompt" },
-    },
-    Feature {
-        group: FeatureGroup::StoredAgent,
-        path: &["agent"],
-        is: FeatureKind::Kept { prefix: "agent" },
-    },
+    kept(FeatureGroup::Extensions, &["preset"], "preset"),
+    kept(FeatureGroup::StoredPrompt, &["prompt"], "prompt"),
+    kept(FeatureGroup::StoredAgent, &["agent"], "agent"),
     // After the row that limits the tools of a model.
-    Feature { group: FeatureGroup::Models, path: &["model"], is: FeatureKind::Model },
-    Feature { group: FeatureGroup::Models, path: &["models"], is: FeatureKind::Model },
+    model(&["model"]),
+    model(&["models"]),
     // LiteLLM.
-    Feature { group: FeatureGroup::Models, path: &["fallbacks"], is: FeatureKind::Model },
+    model(&["fallbacks"]),
 ];
 
 /// The prefix of the tool names to which a Groq system is limited.
@@ -134,9 +139,8 @@ impl Finder<'_> {
     /// Adds the features that a request switches on.
     pub(super) fn features(&mut self, object: Span) -> Result<(), Error> {
         self.features_of(object)?;
-        let top = self.all.groups.members(self.data, object, None);
         for key in INSIDE {
-            if let Some((_, inner)) = self.one(top, &[key])? {
+            if let Some((_, inner)) = self.one_in(object, None, &[key])? {
                 self.inside(inner)?;
             }
         }
@@ -171,8 +175,7 @@ impl Finder<'_> {
                 Some((item, value)) => (Some(item), value),
                 None => (None, object),
             };
-            let group = self.all.groups.members(self.data, object, parent);
-            found = self.one(group, &[key])?;
+            found = self.one_in(object, parent, &[key])?;
             if found.is_none() {
                 return Ok(None);
             }
@@ -192,9 +195,8 @@ impl Finder<'_> {
         match row.is {
             FeatureKind::Switch { common, with } => {
                 self.add_as(name, vec![common.to_owned()], value, item);
-                let group = self.all.groups.members(self.data, object, None);
                 for key in with {
-                    if let Some((item, _)) = self.one(group, &[key])? {
+                    if let Some((item, _)) = self.one_in(object, None, &[key])? {
                         self.all.choices.push(Choice { item, list: self.list, limits: false });
                     }
                 }
@@ -205,8 +207,7 @@ impl Finder<'_> {
                 }
             }
             FeatureKind::Unless { common, key, off } => {
-                let inside = self.all.groups.members(self.data, value, None);
-                let is_off = self.one(inside, &[key])?;
+                let is_off = self.one_in(value, None, &[key])?;
                 if is_off.is_none_or(|(_, value)| value.of(self.data) != off) {
                     self.add_as(name, vec![common.to_owned()], value, item);
                 }
@@ -282,9 +283,8 @@ impl Finder<'_> {
             if members(self.data, value).is_empty() {
                 return Ok(());
             }
-            let group = self.all.groups.members(self.data, value, None);
             let unreadable = || Error::new(Problem::Unexpected, value.start);
-            (_, id) = self.one(group, &["id"])?.ok_or_else(unreadable)?;
+            (_, id) = self.one_in(value, None, &["id"])?.ok_or_else(unreadable)?;
         }
         let id = Reader::at(self.data, id).string()?.decode()?.into_owned();
         if !id.trim().is_empty() {
@@ -344,16 +344,6 @@ impl Finder<'_> {
 
     /// Adds a tool that the provider runs.
     pub(super) fn add_as(&mut self, name: String, also: Vec<String>, definition: Span, item: Item) {
-        self.all.tools.push(Tool {
-            name,
-            also,
-            host: Host::Provider,
-            definition,
-            except: Vec::new(),
-            item,
-            list: self.list,
-            prefix: 0,
-            server: None,
-        });
+        self.all.tools.push(Tool { also, ..Tool::hosted(name, definition, item, self.list) });
     }
 }

@@ -10,9 +10,8 @@ use crate::json::elements;
 impl Finder<'_> {
     /// Code Assist wraps the request.
     pub(super) fn gemini(&mut self, root: Span) -> Result<(), Error> {
-        let top = self.all.groups.members(self.data, root, None);
         for key in ["request", "generateContentRequest"] {
-            if let Some((_, inner)) = self.one(top, &[key])? {
+            if let Some((_, inner)) = self.one_in(root, None, &[key])? {
                 self.gemini_request(inner)?;
             }
         }
@@ -20,25 +19,22 @@ impl Finder<'_> {
     }
 
     fn gemini_request(&mut self, object: Span) -> Result<(), Error> {
-        let top = self.all.groups.members(self.data, object, None);
         // The functions are one list, everything else another.
         self.list += 2;
         let functions = self.list - 1;
-        if let Some((item, tools)) = self.one(top, &["tools"])? {
+        if let Some((item, tools)) = self.one_in(object, None, &["tools"])? {
             for (item, tool) in self.items(tools, item)? {
                 self.gemini_tool(tool, item, functions)?;
             }
         }
-        let Some((item, config)) = self.one(top, &["toolConfig", "tool_config"])? else {
-            return Ok(());
-        };
+        let config = self.one_in(object, None, &["toolConfig", "tool_config"])?;
+        let Some((item, config)) = config else { return Ok(()) };
         self.all.choices.push(Choice { item, list: Choice::ALL, limits: false });
-        let inside = self.all.groups.members(self.data, config, Some(item));
         let calling = ["functionCallingConfig", "function_calling_config"];
-        let Some((item, calling)) = self.one(inside, &calling)? else { return Ok(()) };
-        let inside = self.all.groups.members(self.data, calling, None);
+        let calling = self.one_in(config, Some(item), &calling)?;
+        let Some((item, calling)) = calling else { return Ok(()) };
         let names = ["allowedFunctionNames", "allowed_function_names"];
-        let allowed = self.one(inside, &names)?;
+        let allowed = self.one_in(calling, None, &names)?;
         self.all.choices.push(Choice { item, list: functions, limits: allowed.is_some() });
         if let Some((_, names)) = allowed {
             // Without the list its mode would mean something else, so all of it is removed.

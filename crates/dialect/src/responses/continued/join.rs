@@ -1,28 +1,22 @@
 //! Whole answers of one turn as one response.
 
-use super::usage_of;
-use crate::json::{Edits, document, elements, member, set};
-use crate::usage::sum;
+use crate::continued::take_from_last;
+use crate::json::{Edits, document, elements, list_of, member, set};
+use crate::usage::{sum, usage_in};
 
 /// One response: the items of all answers in order, the end of the last one, and the usage of all.
-pub(super) fn join(bodies: &[String]) -> Option<String> {
-    let (first, later) = bodies.split_first()?;
-    let Some(last) = later.last() else { return Some(first.clone()) };
+pub(super) fn join(bodies: &[String], first: &str, last: &str) -> Option<String> {
     let whole = document(first);
-    let mut items = Vec::new();
-    let mut usage = "{}".to_owned();
+    let (mut items, mut usage) = (Vec::new(), "{}".to_owned());
     for body in bodies {
         let output = elements(body, member(body, document(body), "output")?);
         items.extend(output.iter().map(|item| item.of(body)));
-        usage = sum(&usage, usage_of(body, document(body)).map_or("{}", |(_, usage)| usage));
+        usage = sum(&usage, usage_in(body, document(body)).map_or("{}", |(_, usage)| usage));
     }
     let mut edits = Edits::default();
-    set(&mut edits, first, whole, "output", &format!("[{}]", items.join(",")));
-    for key in ["status", "incomplete_details", "error", "completed_at"] {
-        if let Some(value) = member(last, document(last), key) {
-            set(&mut edits, first, whole, key, value.of(last));
-        }
-    }
+    set(&mut edits, first, whole, "output", &list_of(&items));
+    let keys = ["status", "incomplete_details", "error", "completed_at"];
+    take_from_last(&mut edits, (first, whole), (last, document(last)), &keys);
     if usage != "{}" {
         set(&mut edits, first, whole, "usage", &usage);
     }

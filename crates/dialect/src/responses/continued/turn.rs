@@ -1,64 +1,21 @@
 //! The turn as the provider produced it, from the bytes of its answer.
 
 use callgate_json::{Reader as Json, Span};
-use callgate_wire::{Framing, Splitter};
 
 use super::super::item::{Class, read_item};
 use super::super::stored::identity;
-use super::usage_of;
-use crate::continued::{NotContinued, ProvidedTurn};
+use crate::continued::{self, NotContinued, ProvidedTurn};
 use crate::event::Host;
-use crate::json::{document, elements, member, raw_member, string_member};
+use crate::json::{document, elements, member, raw_member, string_member, text_member};
 use crate::request::{ClientCall, whole_object};
+use crate::usage::usage_in;
 
-const UNREADABLE: NotContinued = NotContinued("the answer cannot be read again");
+const UNREADABLE: NotContinued = NotContinued::UNREADABLE;
 const EMPTY: NotContinued = NotContinued("the answer has no items");
-
-/// The turn in a complete answer.
-pub(super) fn turn(answer: &str) -> Result<ProvidedTurn, NotContinued> {
-    let mut read = Answer::default();
-    read.add(answer)?;
-    let items = if read.whole.is_empty() { read.done } else { read.whole };
-    // The provider cannot find such thinking again.
-    let is_lost = |item: &String| !read.keeps_thinking && is_open_thinking(item);
-    let items = items.into_iter().filter(|item| !is_lost(item));
-    let items: Vec<String> = items.collect();
-    match items.is_empty() {
-        true => Err(EMPTY),
-        false => Ok(ProvidedTurn {
-            content: items.join(","),
-            usage: read.usage,
-            identity: read.identity,
-        }),
-    }
-}
-
-/// The texts in an answer that was cut off, and those of its calls that the client has; `None` without
-/// any.
-pub(super) fn rest(answer: &str, calls: &[ClientCall]) -> Option<String> {
-    let mut read = Answer::default();
-    // What was read before a mistake is kept.
-    let _ = read.add(answer);
-    let is_left = |item: &String| {
-        let read = read_item(&mut Json::new(item));
-        read.is_ok_and(|read| match read.class() {
-            Class::Call(Host::Client) => {
-                read.result_id().is_ok_and(|id| calls.iter().any(|call| call.id == id))
-            }
-            Class::Call(Host::Provider) => false,
-            Class::Other => read.kind == "message",
-        })
-    };
-    let mut items: Vec<String> = read.done.into_iter().filter(is_left).collect();
-    if let Some(open) = read.open.filter(|open| !open.text.is_empty()) {
-        items.push(open.item());
-    }
-    (!items.is_empty()).then(|| items.join(","))
-}
 
 /// An answer so far.
 #[derive(Default)]
-struct Answer {
+pub(super) struct Answer {
     /// The items of the event that ended it.
     whole: Vec<String>,
     /// The items that were done.
@@ -91,27 +48,47 @@ impl OpenMessage {
     }
 }
 
-impl Answer {
-    fn add(&mut self, answer: &str) -> Result<(), NotContinued> {
-        self.usage = "{}".to_owned();
-        if answer.trim_start().starts_with('{') {
-            let whole = whole_object(answer).ok_or(UNREADABLE)?;
-            return self.response(answer, whole);
+impl continued::Answer for Answer {
+    fn turn(self) -> Result<ProvidedTurn, NotContinued> {
+        let items = if self.whole.is_empty() { self.done } else { self.whole };
+        // The provider cannot find such thinking again.
+        let is_lost = |item: &String| !self.keeps_thinking && is_open_thinking(item);
+        let items: Vec<String> = items.into_iter().filter(|item| !is_lost(item)).collect();
+        match items.is_empty() {
+            true => Err(EMPTY),
+            false => Ok(ProvidedTurn {
+                identity: self.identity,
+                ..ProvidedTurn::new(items.join(","), self.usage)
+            }),
         }
-        let mut splitter = Splitter::new(Framing::Sse, answer.len() + 1);
-        splitter.push(answer.as_bytes());
-        while let Some(frame) = splitter.next_frame().map_err(|_| UNREADABLE)? {
-            if let Some(data) = frame.data().and_then(|data| std::str::from_utf8(data).ok()) {
-                self.event(data)?;
-            }
-        }
-        Ok(())
     }
 
-    fn event(&mut self, data: &str) -> Result<(), NotContinued> {
+    fn rest(self, calls: &[ClientCall]) -> Option<String> {
+        let is_left = |item: &String| {
+            let read = read_item(&mut Json::new(item));
+            read.is_ok_and(|read| match read.class() {
+                Class::Call(Host::Client) => {
+                    read.result_id().is_ok_and(|id| calls.iter().any(|call| call.id == id))
+                }
+                Class::Call(Host::Provider) => false,
+                Class::Other => read.kind == "message",
+            })
+        };
+        let mut items: Vec<String> = self.done.into_iter().filter(is_left).collect();
+        if let Some(open) = self.open.filter(|open| !open.text.is_empty()) {
+            items.push(open.item());
+        }
+        (!items.is_empty()).then(|| items.join(","))
+    }
+
+    fn body(&mut self, data: &str) -> Result<(), NotContinued> {
+        let whole = whole_object(data).ok_or(UNREADABLE)?;
+        self.response(data, whole)
+    }
+
+    fn event(&mut self, _: Option<&str>, data: &str) -> Result<(), NotContinued> {
         let Some(event) = whole_object(data) else { return Ok(()) };
-        let kind = string_member(data, event, "type").and_then(|kind| kind.decode().ok());
-        match kind.as_deref() {
+        match text_member(data, event, "type").as_deref() {
             Some("response.completed" | "response.incomplete") => {
                 let response = member(data, event, "response").ok_or(UNREADABLE)?;
                 return self.response(data, response);
@@ -138,7 +115,9 @@ impl Answer {
         }
         Ok(())
     }
+}
 
+impl Answer {
     fn response(&mut self, data: &str, response: Span) -> Result<(), NotContinued> {
         if string_member(data, response, "status").is_some_and(|status| status.is("failed")) {
             return Err(UNREADABLE);
@@ -146,7 +125,7 @@ impl Answer {
         let output = member(data, response, "output").map(|list| elements(data, list));
         self.whole =
             output.unwrap_or_default().iter().map(|item| item.of(data).to_owned()).collect();
-        if let Some((_, usage)) = usage_of(data, response) {
+        if let Some((_, usage)) = usage_in(data, response) {
             usage.clone_into(&mut self.usage);
         }
         self.identity = identity(data, response);

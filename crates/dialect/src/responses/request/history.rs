@@ -8,10 +8,8 @@ use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 use super::super::item::{Class, read_item};
 use super::{id_at, start, top_level};
 use crate::event::Host;
-use crate::json::{Edits, Fields};
-use crate::request::{
-    ClientCall, ClientMessage, Decoded, RemovedTurn, Sent, meaning, text_or_skip,
-};
+use crate::json::{Edits, Fields, text_in, text_or_skip};
+use crate::request::{ClientCall, ClientMessage, Decoded, RemovedTurn, Sent, meaning};
 
 /// A request.
 pub(super) struct Request<'a> {
@@ -58,20 +56,17 @@ impl<'a> Request<'a> {
             response_at: Span::default(),
             conversation: None,
         };
-        let mut fields = top_level();
-        let mut object = reader.object()?;
-        while let Some(key) = object.next(&mut reader)? {
+        let mut object = top_level().enter(&mut reader)?;
+        while let Some((_, place)) = object.next_key(&mut reader)? {
             read.is_empty = false;
-            match fields.find(&key)? {
+            match place {
                 Some(0) => read.input = read_input(&mut reader)?,
                 Some(1) => {
                     read.response_at = reader.skip()?;
                     read.response = id_at(request, read.response_at);
                 }
                 Some(_) => read.conversation = id_at(request, reader.skip()?),
-                None => {
-                    reader.skip()?;
-                }
+                None => reader.ignore()?,
             }
         }
         reader.end()?;
@@ -244,15 +239,7 @@ impl<'a> Entry<'a> {
 fn read_input<'a>(reader: &mut Json<'a>) -> Result<Input<'a>, Error> {
     match reader.kind()? {
         Kind::String => reader.string().map(|text| Input::Text(text.span())),
-        Kind::Array => {
-            let start = reader.position();
-            let mut items = Vec::new();
-            let mut array = reader.array()?;
-            while array.next(reader)? {
-                items.push(read_entry(reader)?);
-            }
-            Ok(Input::Items(Span { start, end: reader.position() }, items))
-        }
+        Kind::Array => reader.list(read_entry).map(|(span, items)| Input::Items(span, items)),
         // No client sends anything else; nothing can be inserted here.
         _ => Err(Error::new(callgate_json::Problem::WrongType, reader.position())),
     }
@@ -267,24 +254,19 @@ fn read_entry<'a>(reader: &mut Json<'a>) -> Result<Entry<'a>, Error> {
         item.span = reader.skip()?;
         return Ok(item);
     }
-    let start = reader.position();
-    let mut fields = Fields::new(&ENTRY);
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(reader)? {
-        match fields.find(&key)? {
-            Some(0) => item.kind = text_or_skip(reader)?,
-            Some(1) => item.role = text_or_skip(reader)?,
-            Some(2) => item.texts = read_content(reader)?,
-            Some(3) => item.id = text_or_skip(reader)?,
-            Some(4) => item.call_id = text_or_skip(reader)?,
-            Some(5) => item.approval_request_id = text_or_skip(reader)?,
-            Some(_) => item.encrypted_content = text_or_skip(reader)?,
-            None => {
-                reader.skip()?;
-            }
+    let mut object = Fields::new(&ENTRY).enter(reader)?;
+    while let Some(place) = object.next(reader)? {
+        match place {
+            0 => item.kind = text_or_skip(reader)?,
+            1 => item.role = text_or_skip(reader)?,
+            2 => item.texts = read_content(reader)?,
+            3 => item.id = text_or_skip(reader)?,
+            4 => item.call_id = text_or_skip(reader)?,
+            5 => item.approval_request_id = text_or_skip(reader)?,
+            _ => item.encrypted_content = text_or_skip(reader)?,
         }
     }
-    item.span = Span { start, end: reader.position() };
+    item.span = object.span(reader);
     Ok(item)
 }
 
@@ -296,30 +278,10 @@ fn read_content<'a>(reader: &mut Json<'a>) -> Result<Vec<Text<'a>>, Error> {
         Kind::Array => {
             let mut array = reader.array()?;
             while array.next(reader)? {
-                texts.extend(read_part(reader)?);
+                texts.extend(text_in(reader, Fields::new(&["text"]))?);
             }
         }
-        _ => {
-            reader.skip()?;
-        }
+        _ => reader.ignore()?,
     }
     Ok(texts)
-}
-
-fn read_part<'a>(reader: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
-    if reader.kind()? != Kind::Object {
-        return reader.skip().map(|_| None);
-    }
-    let mut text = None;
-    let mut fields = Fields::new(&["text"]);
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(reader)? {
-        match fields.find(&key)? {
-            Some(_) => text = text_or_skip(reader)?,
-            None => {
-                reader.skip()?;
-            }
-        }
-    }
-    Ok(text)
 }
