@@ -6,14 +6,14 @@
 //! covered only in part.
 //!
 //! ```
-//! use callgate_exchange::{import, ChangeKind};
+//! use callgate_exchange::{import, DifferenceKind};
 //! use callgate_document::Source;
 //!
 //! let text = r#"{ "permissions": { "deny": ["Bash(git push:*)"], "allow": ["Read(/x)"] } }"#;
 //! let source = Source { name: "settings.json".into(), text: text.into() };
 //! let imported = import(&source, None).unwrap();
 //! assert!(imported.text.contains("runs: git push"));
-//! assert!(imported.changes.iter().any(|change| change.kind == ChangeKind::LeftOut));
+//! assert!(imported.changes.iter().any(|it| it.kind == DifferenceKind::LeftOut));
 //! ```
 //!
 //! What cannot be expressed never makes the result weaker: a rule that denies or asks then covers more, and

@@ -7,18 +7,19 @@
 //!
 //! [`Record`]: callgate_audit::Record
 //! [`Filter`]: callgate_audit::Filter
-//! [`Tool::MAX_INPUT`]: callgate_audit::Tool::MAX_INPUT
+//! [`RecordedTool::MAX_INPUT`]: callgate_audit::RecordedTool::MAX_INPUT
 //!
 //! ```
-//! use callgate_audit::{Action, Filter, RecordKind, Record, Tool, Verdict};
+//! use callgate_audit::{CallOutcome, Filter, Record, RecordKind, RecordedTool, RecordedVerdict};
 //! use callgate_store::{Location, Settings, Store};
 //!
 //! let store = Store::open(&Settings::at(Location::Memory))?;
 //!
 //! let mut record = Record::new(RecordKind::ToolCall);
 //! let input = Some(r#"{"command":"ls"}"#.to_owned());
-//! record.tool = Some(Tool { name: "Bash".to_owned(), input, ..Tool::default() });
-//! record.verdict = Some(Verdict::new(Action::Allow));
+//! let name = "Bash".to_owned();
+//! record.tool = Some(RecordedTool { name, input, ..RecordedTool::default() });
+//! record.verdict = Some(RecordedVerdict::new(CallOutcome::Allow));
 //! store.append(record).wait()?;
 //!
 //! let reader = store.reader()?;
@@ -31,11 +32,11 @@
 //! # How a record is stored
 //!
 //! A record is redacted, truncated to its limits and encoded by the thread that creates it
-//! ([`Tool::MAX_INPUT`] bytes of input are stored, with the hash of all of it). It then waits in a bounded
-//! queue for the writer thread, which appends all waiting records to the **journal** with one write and,
-//! for `disk` durability, one sync. The journal is a folder of append-only segments; it is the source of
-//! truth. Several processes append to one journal: there is one hash chain and one sequence,
-//! and a lock file decides who writes next.
+//! ([`RecordedTool::MAX_INPUT`] bytes of input are stored, with the hash of all of it). It then
+//! waits in a bounded queue for the writer thread, which appends all waiting records to the
+//! **journal** with one write and, for `disk` durability, one sync. The journal is a folder of
+//! append-only segments; it is the source of truth. Several processes append to one journal: there
+//! is one hash chain and one sequence, and a lock file decides who writes next.
 //!
 //! Records are found through the **index**, a SQLite file that is filled from the journal in batches by
 //! readers and by `callgate serve`, and can be rebuilt at any time. It holds no bodies.

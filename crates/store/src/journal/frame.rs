@@ -5,7 +5,7 @@
 //! kind    u8    1: a record, 2: the header of a segment
 //! record        seq u64, at i64, total u64, previous hash (32), length of joins u32, joins, body
 //! header        JSON
-//! hash    32    of a record: see callgate_audit::Link; of a header: SHA-256 of all bytes before it
+//! hash    32    of a record: see callgate_audit::ChainLink; of a header: SHA-256 of all bytes before it
 //! ```
 //!
 //! Numbers are little-endian. The hash also distinguishes a completely written frame from a partial
