@@ -4,7 +4,7 @@ use callgate_decide::Decider;
 use callgate_effects::Catalogue;
 use callgate_mcp::probe::Probe;
 use callgate_policy::{Policies, Source};
-use callgate_store::{Durability, Location, Retention, Settings, Store};
+use callgate_store::{Durability, Location, Store};
 
 /// What the server lists when callgate asks for it.
 pub const TOOLS: &str = r#"{"name":"echo","description":"Says it again.","inputSchema":{"type":"object"}},{"name":"rm","inputSchema":{"type":"object"}}"#;
@@ -17,9 +17,11 @@ const POLICY: &str =
 fn decider() -> Decider {
     let source = Source { name: "p.yaml".into(), text: POLICY.into() };
     let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).expect("a policy");
-    let (store, durability) = (Location::Memory, Durability::Process);
-    let settings = Settings { store, durability, retention: Retention::default() };
-    let audit = Audit::open(&settings).expect("a store in memory");
+    let settings = callgate_store::Settings {
+        durability: Durability::Process,
+        ..callgate_store::Settings::at(Location::Memory)
+    };
+    let audit = Store::open(&settings).expect("a store in memory");
     Decider::new(Some(policies), audit, callgate_decide::Settings::default())
 }
 
