@@ -31,7 +31,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     },
     error_body: |blame, message| write::error_body(error_kind(blame), message),
     blocked_body: write::blocked_body,
-    original: |block, call| write::original(block.unwrap_or("{}"), &call.arguments),
+    original: |block, call| read::with_input(block.unwrap_or("{}"), &call.arguments),
     continues: Some(&continued::CONTINUES),
     restore: |request, turns| block_lists::restore::<request::Message<'_>>(request, turns),
     seen: |request| block_lists::seen::<request::Message<'_>>(request),

@@ -68,6 +68,11 @@ pub(crate) fn decode(text: Option<Text<'_>>) -> Result<Option<String>, Error> {
     Ok(text.map(|text| text.decode()).transpose()?.map(|text| text.into_owned()))
 }
 
+/// The text of a string; empty if it is missing.
+pub(crate) fn decode_or_empty(text: Option<Text<'_>>) -> Result<String, Error> {
+    Ok(decode(text)?.unwrap_or_default())
+}
+
 /// The span of a string without its quotes.
 pub(crate) fn inside(text: &Text<'_>) -> Span {
     Span { start: text.span().start + 1, end: text.span().end - 1 }

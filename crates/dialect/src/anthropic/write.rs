@@ -4,7 +4,7 @@ use callgate_json::Span;
 use callgate_wire::Frame;
 
 use super::continued::{is_thinking, usage_of};
-use super::read::{input_edits, with_input};
+use super::read::input_edits;
 use crate::block_writer::{BlockApi, NamedEvent};
 use crate::departure::Leaving;
 use crate::event::{ArgumentsPiece, Block, BlockStep, Canonical, Part, Piece, What};
@@ -149,9 +149,4 @@ fn is(data: &str, kind: &str) -> bool {
 /// Whether the call's block contains all of its arguments.
 fn came_whole(part: &Part) -> bool {
     matches!(&part.what, What::Piece(Piece { arguments: ArgumentsPiece::Whole(_), .. }))
-}
-
-/// A removed call as the provider has it.
-pub(super) fn original(block: &str, arguments: &str) -> String {
-    with_input(block, arguments)
 }

@@ -129,7 +129,7 @@ impl BlockApi for Blocks {
 /// Replaces the arguments of the call in the block at `block`.
 fn input_edits(data: &str, block: Span, arguments: &str) -> Edits {
     let mut edits = Edits::default();
-    let call = members(data, block).into_iter().find(|m| is_object(m.value.of(data)));
+    let call = members(data, block).into_iter().find(|it| it.value.of(data).starts_with('{'));
     if let Some(call) = call.map(|member| member.value) {
         match member(data, call, "input") {
             Some(input) => edits.replace(input, arguments),
@@ -137,10 +137,6 @@ fn input_edits(data: &str, block: Span, arguments: &str) -> Edits {
         }
     }
     edits
-}
-
-fn is_object(text: &str) -> bool {
-    text.starts_with('{')
 }
 
 /// The response that replaces one that a text rule stopped.

@@ -4,7 +4,7 @@
 mod join;
 mod turn;
 
-use callgate_json::{Kind, Reader as Json, Span};
+use callgate_json::{Reader as Json, Span};
 
 use super::request::error_result;
 use crate::continued::{
@@ -57,7 +57,7 @@ fn inner(request: &LastRequest<'_>) -> Option<Span> {
     match find(request.text, request.whole, "contents") {
         Some(_) => Some(request.whole),
         None => find(request.text, request.whole, "request")
-            .filter(|span| is_object(request.text, *span)),
+            .filter(|span| span.of(request.text).starts_with('{')),
     }
 }
 
@@ -95,10 +95,6 @@ fn find(data: &str, object: Span, camel: &str) -> Option<Span> {
 
 fn is_text(data: &str, span: Span, text: &str) -> bool {
     Json::at(data, span).string().is_ok_and(|found| found.is(text))
-}
-
-fn is_object(data: &str, span: Span) -> bool {
-    Json::at(data, span).kind().is_ok_and(|kind| kind == Kind::Object)
 }
 
 #[cfg(test)]

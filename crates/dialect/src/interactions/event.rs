@@ -103,7 +103,7 @@ fn interaction<'a>(json: &mut Json<'a>) -> Result<Interaction<'a>, Error> {
             2 if kind == Kind::String => found.model = Some(json.string()?),
             3 if kind == Kind::Object => found.usage = Some(json.skip()?),
             4 if kind == Kind::Array => {
-                let (span, list) = json.list(|json| Step::read(json))?;
+                let (span, list) = json.list(Step::read)?;
                 (found.steps, found.list) = (Some(span), list);
             }
             4 if kind != Kind::Null => {

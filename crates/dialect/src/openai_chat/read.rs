@@ -3,7 +3,7 @@
 use callgate_json::{Reader as Json, Span, Value};
 
 use super::view::{
-    Choice, ChoiceContent, Choices, Content, Entry, Failure, Function, Page, View, page, view,
+    Choice, ChoiceContent, Choices, Content, Entry, Failure, Function, View, page, view,
     view_of_page,
 };
 use crate::event::{
@@ -141,7 +141,7 @@ impl Read for Reader {
         };
         match page(data) {
             Ok(Some(page)) => {
-                for completion in page.completions.into_iter().enumerate() {
+                for completion in page.into_iter().enumerate() {
                     view_of_page(data, completion, &mut collect).ok();
                 }
             }
@@ -153,8 +153,8 @@ impl Read for Reader {
 
 impl Reader {
     /// Reads a page of stored completions. Its tokens are of other responses.
-    fn page(&mut self, page: &Page, data: &str, reading: &mut Reading) -> Result<(), Unreadable> {
-        for completion in page.completions.iter().copied().enumerate() {
+    fn page(&mut self, page: &[Span], data: &str, reading: &mut Reading) -> Result<(), Unreadable> {
+        for completion in page.iter().copied().enumerate() {
             let found = view_of_page(data, completion, |choice| {
                 self.choice(&choice, data, DocumentKind::Body, reading)
             })?;

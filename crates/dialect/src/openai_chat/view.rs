@@ -186,16 +186,10 @@ pub(super) fn view_of_page<'a>(
 /// Lanes for the choices of one completion. The API allows at most 128.
 const LANES: u32 = 1 << 10;
 
-/// A list of stored completions.
-#[derive(Default)]
-pub(super) struct Page {
-    pub(super) completions: Vec<Span>,
-}
-
-/// The page in `data`; `None` if it is something else.
-pub(super) fn page(data: &str) -> Result<Option<Page>, Error> {
+/// The completions of a list of stored ones; `None` if `data` is something else.
+pub(super) fn page(data: &str) -> Result<Option<Vec<Span>>, Error> {
     let mut json = Json::new(data);
-    let (mut page, mut is_list, mut has_data) = (Page::default(), false, false);
+    let (mut page, mut is_list, mut has_data) = (Vec::new(), false, false);
     let mut object = json.object()?;
     while let Some(key) = object.next(&mut json)? {
         let kind = json.kind()?;
@@ -203,10 +197,7 @@ pub(super) fn page(data: &str) -> Result<Option<Page>, Error> {
             return Ok(None);
         } else if key.is("data") && kind == Kind::Array {
             has_data = true;
-            let mut list = json.array()?;
-            while list.next(&mut json)? {
-                page.completions.push(json.skip()?);
-            }
+            (_, page) = json.list(Json::skip)?;
         } else if key.is("object") && kind == Kind::String {
             is_list = json.string()?.is("list");
         } else {

@@ -217,7 +217,7 @@ impl Writer {
         let page = if form == DocumentKind::Body { page(data).ok().flatten() } else { None };
         let outside = match page {
             Some(page) => {
-                for completion in page.completions.into_iter().enumerate() {
+                for completion in page.into_iter().enumerate() {
                     view_of_page(data, completion, &mut edit).ok()?;
                 }
                 true

@@ -30,7 +30,8 @@ pub(crate) fn put_back_blocks(
     places.cut_notices(edits);
     let spans: Vec<Span> = blocks.iter().map(|block| block.span).collect();
     fill_gaps(&spans, &places.gone, &places.gaps, edits);
-    if let (true, Some(calls)) = (blocks.is_empty(), places.gaps.last()) {
+    let calls = places.gaps.last().filter(|calls| blocks.is_empty() && !calls.is_empty());
+    if let Some(calls) = calls {
         edits.insert(list.end - 1, calls.join(","));
     }
 }

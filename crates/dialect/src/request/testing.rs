@@ -1,7 +1,7 @@
 //! For tests about a turn after it is recognised.
 
 use super::recognise::shows_notices;
-use super::{ClientMessage, ClientTurn, RemovedTurn, Restored};
+use super::{ClientMessage, ClientTurn, RemovedCall, RemovedTurn, Restored};
 use crate::Dialect;
 
 /// Puts removed calls back; see [`as_sent`].
@@ -29,4 +29,15 @@ pub(crate) fn as_sent(dialect: Dialect, request: &str, turns: &[RemovedTurn]) ->
 pub(crate) fn client_turn(dialect: Dialect, request: &str) -> Option<ClientTurn> {
     let seen = (dialect.spec().seen)(request).unwrap_or_default();
     seen.into_iter().next().map(|seen| seen.client)
+}
+
+/// A removed call whose result names `rm`.
+pub(crate) fn denied(id: &str, original: &str) -> RemovedCall {
+    RemovedCall {
+        id: id.to_owned(),
+        original: original.to_owned(),
+        place: 0,
+        notice: None,
+        why: "no \"rm\"".to_owned(),
+    }
 }

@@ -11,7 +11,7 @@ mod turn;
 
 use callgate_json::Span;
 
-use super::request::result;
+use super::request::answer::result;
 use super::stored::stored;
 use crate::continued::{
     ContinueSpec, DENIED_TOOL, DeniedTurn, LastRequest, NotContinued, refuse_if, wants_format,

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::event::Event;
 use super::item::Item;
 use crate::event::{Host, Slot, Unreadable};
+use crate::json::decode_or_empty;
 
 /// An item that has begun, or a call that has arrived.
 #[derive(Debug)]
@@ -125,7 +126,7 @@ impl Items {
         place: usize,
         taken: &[Slot],
     ) -> Result<Option<usize>, Error> {
-        let (id, call_id) = (item_id(item)?, call_id(item)?);
+        let (id, call_id) = (decode_or_empty(item.id)?, decode_or_empty(item.call_id)?);
         let index = i64::try_from(place).ok();
         let rank = |known: &KnownItem| {
             let same_id = !id.is_empty() && known.id == id;
@@ -157,8 +158,8 @@ impl KnownItem {
             slot,
             index: stand.index,
             place: stand.place,
-            id: item_id(item)?,
-            call_id: call_id(item)?,
+            id: decode_or_empty(item.id)?,
+            call_id: decode_or_empty(item.call_id)?,
             name: item.bare_name()?,
             kind: item.kind.as_ref().to_owned(),
             host: None,
@@ -254,12 +255,4 @@ fn is_blank(value: &Value) -> bool {
         Value::Object(members) => members.iter().all(|(_, value)| is_blank(value)),
         Value::Bool(_) | Value::Number(_) => false,
     }
-}
-
-fn item_id(item: &Item<'_>) -> Result<String, Error> {
-    Ok(item.id.map(|id| id.decode()).transpose()?.unwrap_or_default().into_owned())
-}
-
-fn call_id(item: &Item<'_>) -> Result<String, Error> {
-    Ok(item.call_id.map(|id| id.decode()).transpose()?.unwrap_or_default().into_owned())
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use callgate_json::{Error, Kind, Reader as Json, Span, Text, Value, quote};
 
 use crate::event::{Canonical, Host};
-use crate::json::{Edits, Fields, document, member, members, text_or_null};
+use crate::json::{Edits, Fields, decode_or_empty, document, member, members, text_or_null};
 
 /// The parts of an item that the gate acts on.
 #[derive(Default)]
@@ -109,10 +109,6 @@ pub(super) fn read_item<'a>(json: &mut Json<'a>) -> Result<Item<'a>, Error> {
     Ok(item)
 }
 
-fn text(text: Option<Text<'_>>) -> Result<String, Error> {
-    Ok(text.map(|text| text.decode()).transpose()?.unwrap_or_default().into_owned())
-}
-
 /// A value that is not `null`.
 fn field(json: &mut Json<'_>) -> Result<Option<Field>, Error> {
     Ok(Some(json.value()?).filter(|(_, kind)| *kind != Kind::Null))
@@ -164,28 +160,32 @@ impl Item<'_> {
 
     /// Its name, without a namespace.
     pub(super) fn bare_name(&self) -> Result<String, Error> {
-        text(self.name)
+        decode_or_empty(self.name)
     }
 
     /// The name of the call in policies.
     pub(super) fn tool(&self) -> Result<String, Error> {
         let name = self.bare_name()?;
         match self.kind.as_ref() {
-            "function_call" | "custom_tool_call" => Ok(spaced(&text(self.namespace)?, &name)),
-            "mcp_approval_request" | "mcp_call" => Ok(spaced(&text(self.server_label)?, &name)),
+            "function_call" | "custom_tool_call" => {
+                Ok(spaced(&decode_or_empty(self.namespace)?, &name))
+            }
+            "mcp_approval_request" | "mcp_call" => {
+                Ok(spaced(&decode_or_empty(self.server_label)?, &name))
+            }
             kind @ ("local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call"
             | "tool_search_call") => Ok(bare(kind).to_owned()),
             kind if name.is_empty() => Ok(bare(kind).to_owned()),
-            _ => Ok(spaced(&text(self.namespace)?, &name)),
+            _ => Ok(spaced(&decode_or_empty(self.namespace)?, &name)),
         }
     }
 
     /// The id that its result refers to.
     pub(super) fn result_id(&self) -> Result<String, Error> {
         match self.call_id {
-            Some(id) if !id.is_empty() => text(Some(id)),
+            Some(id) if !id.is_empty() => decode_or_empty(Some(id)),
             _ if CALLED_BY_ID.contains(&self.kind.as_ref()) => Ok(String::new()),
-            _ => text(self.id),
+            _ => decode_or_empty(self.id),
         }
     }
 

@@ -46,7 +46,7 @@ impl LaterAnswer {
             before: Vec::new(),
             own: Vec::new(),
             open: Vec::new(),
-            number: sequence_of(end),
+            number: Sequence::at(end).number(),
             usage: TurnUsage::after("{}"),
         }
     }
@@ -216,8 +216,4 @@ pub(super) fn response_in(data: &str) -> Span {
 pub(super) fn items_in(data: &str) -> Vec<Span> {
     let output = member(data, response_in(data), "output");
     output.map(|list| elements(data, list)).unwrap_or_default()
-}
-
-fn sequence_of(data: &str) -> Option<u64> {
-    member(data, document(data), "sequence_number")?.of(data).parse().ok()
 }

@@ -138,11 +138,6 @@ impl ResponseMetadata {
     }
 }
 
-/// The number of an event, as a member to be inserted into others; empty if it has none.
-pub(super) fn sequence_number(data: &str) -> String {
-    Sequence::at(data).next()
-}
-
 /// Writes an added event.
 pub(super) fn event(
     frame: &Frame<'_>,

@@ -4,14 +4,14 @@
 //! the items of its turn, with a result directly after it. If the provider holds it, the call is
 //! still there, and only its result is missing: it is inserted at the start of the input.
 
-mod answer;
+pub(super) mod answer;
 mod history;
 
 use std::collections::HashSet;
 
 use callgate_json::{Error, Reader as Json, Span};
 
-use crate::json::{Edits, Fields, document, elements, member, prepend_to, string_member};
+use crate::json::{Edits, document, elements, member, prepend_to, string_member};
 use crate::request::{
     ClientMessage, MergedTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn, Restored,
     fill_gaps, plan, refusal, results_of_kept, shown, whole_object,
@@ -51,11 +51,6 @@ pub(crate) fn shown_as(original: &str) -> Option<String> {
     let id = member(original, whole_object(original)?, "id")?;
     let id = Json::at(original, id).string().ok()?;
     super::message::id_of(id.raw())
-}
-
-/// The item that answers a call that was not run.
-pub(super) fn result(call: &RemovedCall) -> Option<String> {
-    answer::result(call)
 }
 
 /// Why a call cannot be put back.
@@ -247,16 +242,6 @@ fn id_at(request: &str, value: Span) -> Option<String> {
         text.decode().ok().map(|text| text.into_owned()).filter(|text| !text.is_empty())
     };
     id(value).or_else(|| member(request, value, "id").and_then(id))
-}
-
-/// The members of a request that must not be duplicated.
-fn top_level() -> Fields<3> {
-    Fields::new(&["input", "previous_response_id", "conversation"])
-}
-
-/// The start of the request's top-level object.
-fn start(request: &str) -> usize {
-    document(request).start
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use callgate_wire::Frame;
 
 use super::item::{with_arguments, with_call_id};
 use super::later::{LaterAnswer, items_in};
-use super::message::{Message, ResponseMetadata, Sequence, event, id_for, sequence_number};
+use super::message::{Message, ResponseMetadata, Sequence, event, id_for};
 use super::texts;
 use crate::departure::{Leaving, Orders};
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
@@ -439,7 +439,7 @@ fn say_arguments(
 ) {
     let id = member(item, document(item), "id").map_or("\"\"", |span| span.of(item));
     let index = index.map(|index| format!(",\"output_index\":{index}")).unwrap_or_default();
-    let (sequence, text) = (sequence_number(data), quote(&canonical.arguments));
+    let (sequence, text) = (Sequence::at(data).next(), quote(&canonical.arguments));
     let of_item = format!("\"item_id\":{id}{index}");
     event(frame, delta, &sequence, &format!("{of_item},\"delta\":{text}"), out);
     event(frame, done, &sequence, &format!("{of_item},\"{key}\":{text}"), out);

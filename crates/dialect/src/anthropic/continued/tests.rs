@@ -1,14 +1,9 @@
 use super::*;
 use crate::Dialect;
+use crate::request::testing::denied;
 
 fn call(id: &str) -> RemovedCall {
-    RemovedCall {
-        id: id.to_owned(),
-        original: format!(r#"{{"type":"tool_use","id":"{id}","name":"rm","input":{{}}}}"#),
-        place: 0,
-        notice: None,
-        why: "no \"rm\"".to_owned(),
-    }
+    denied(id, &format!(r#"{{"type":"tool_use","id":"{id}","name":"rm","input":{{}}}}"#))
 }
 
 fn event(data: &str) -> String {

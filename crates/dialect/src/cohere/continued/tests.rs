@@ -1,16 +1,7 @@
 use super::*;
 use crate::Dialect;
 use crate::request::ClientCall;
-
-fn call(id: &str) -> RemovedCall {
-    RemovedCall {
-        id: id.to_owned(),
-        original: "{}".to_owned(),
-        place: 0,
-        notice: None,
-        why: "no \"rm\"".to_owned(),
-    }
-}
+use crate::request::testing::denied;
 
 fn event(data: &str) -> String {
     format!("event: x\ndata: {data}\n\n")
@@ -71,7 +62,7 @@ fn what_is_left_of_a_broken_answer_is_its_text_and_the_calls_that_left() {
 #[test]
 fn the_next_request_is_the_last_one_with_the_turn_and_its_results() {
     let continuing = Dialect::Cohere.continuing().unwrap();
-    let calls = [call("c")];
+    let calls = [denied("c", "{}")];
     let turn = DeniedTurn { content: "{\"role\":\"assistant\"}", calls: &calls, names: &["rm"] };
     let request = |body: &str| continuing.request(body, &turn);
     let body = r#"{ "messages" : [ {"role":"user","content":"x"} ] , "seed": 1.0}"#;
@@ -92,7 +83,7 @@ fn the_next_request_is_the_last_one_with_the_turn_and_its_results() {
     }
     assert!(request(r#"{"messages":[{"role":"assistant","content":"{"}]}"#).is_err());
     assert!(request("{").is_err());
-    let nameless = [call("")];
+    let nameless = [denied("", "{}")];
     assert!(continuing.request(body, &DeniedTurn { calls: &nameless, ..turn }).is_err());
     for (format, json) in [("text", false), ("json_object", true)] {
         let body = format!(r#"{{"response_format":{{"type":"{format}"}}}}"#);

@@ -3,16 +3,7 @@ use callgate_wire::{Framing, Style};
 use super::*;
 use crate::Dialect;
 use crate::request::ClientCall;
-
-fn call(id: &str) -> RemovedCall {
-    RemovedCall {
-        id: id.to_owned(),
-        original: "{}".to_owned(),
-        place: 0,
-        notice: None,
-        why: "no \"rm\"".to_owned(),
-    }
-}
+use crate::request::testing::denied;
 
 fn stream(events: &[(&str, &str)]) -> Vec<u8> {
     let (style, mut out) = (Style::default_of(Framing::EventStream), Vec::new());
@@ -101,7 +92,7 @@ fn what_is_left_of_a_broken_answer_is_its_text_and_the_calls_that_left() {
 #[test]
 fn the_next_request_is_the_last_one_with_the_turn_and_its_results() {
     let continuing = Dialect::Converse.continuing().unwrap();
-    let calls = [call("c")];
+    let calls = [denied("c", "{}")];
     let turn = DeniedTurn { content: "[1]", calls: &calls, names: &["rm"] };
     let request = |body: &str| continuing.request(body, &turn);
     let body = r#"{ "messages" : [ {"role":"user","content":[]} ] , "x": 1.0}"#;

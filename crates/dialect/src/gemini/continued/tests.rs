@@ -11,8 +11,7 @@ fn gemini() -> Continuing {
 
 fn removed(id: &str) -> RemovedCall {
     let call = json!({ "functionCall": { "id": id, "name": "rm", "args": {} } });
-    let (original, why) = (call.to_string(), "no \"rm\"".to_owned());
-    RemovedCall { id: id.to_owned(), original, place: 0, notice: None, why }
+    testing::denied(id, &call.to_string())
 }
 
 const CHUNKS: [&str; 6] = [

@@ -1,17 +1,11 @@
 use super::*;
 use crate::Dialect;
 use crate::request::ClientCall;
+use crate::request::testing::denied;
 
 fn call(id: &str) -> RemovedCall {
-    RemovedCall {
-        id: id.to_owned(),
-        original: format!(
-            r#"{{"id":"{id}","type":"function","function":{{"name":"rm","arguments":"{{}}"}}}}"#
-        ),
-        place: 0,
-        notice: None,
-        why: "no \"rm\"".to_owned(),
-    }
+    let function = r#""function":{"name":"rm","arguments":"{}"}"#;
+    denied(id, &format!(r#"{{"id":"{id}","type":"function",{function}}}"#))
 }
 
 fn event(data: &str) -> String {

@@ -2,6 +2,7 @@ use super::*;
 use crate::Dialect;
 use crate::continued::StoredTurn;
 use crate::request::ClientCall;
+use crate::request::testing::denied;
 
 const CALL: &str = r#"{"type":"function_call","id":"fc_c","call_id":"c","name":"rm","arguments":"{ }","status":"completed"}"#;
 const SEALED: &str =
@@ -9,13 +10,7 @@ const SEALED: &str =
 const OPEN: &str = r#"{"type":"reasoning","id":"rs_2","summary":[]}"#;
 
 fn call(original: &str) -> RemovedCall {
-    RemovedCall {
-        id: "c".to_owned(),
-        original: original.to_owned(),
-        place: 0,
-        notice: None,
-        why: "no \"rm\"".to_owned(),
-    }
+    denied("c", original)
 }
 
 fn event(kind: &str, members: &str) -> String {

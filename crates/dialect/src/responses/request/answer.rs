@@ -7,7 +7,7 @@ use crate::object::{Raw, object};
 use crate::request::{RemovedCall, whole_object};
 
 /// The item that answers `call`; `None` for kinds whose result cannot state the reason.
-pub(super) fn result(call: &RemovedCall) -> Option<String> {
+pub(in crate::responses) fn result(call: &RemovedCall) -> Option<String> {
     let item = whole_object(&call.original)?;
     let kind = member(&call.original, item, "type")?;
     let kind = Json::at(&call.original, kind).string().ok()?.decode().ok()?;

@@ -6,9 +6,9 @@ use std::ops::Range;
 use callgate_json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use super::super::item::{Class, read_item};
-use super::{id_at, start, top_level};
+use super::id_at;
 use crate::event::Host;
-use crate::json::{Edits, Fields, text_in, text_or_skip};
+use crate::json::{Edits, Fields, document, text_in, text_or_skip};
 use crate::request::{ClientCall, ClientMessage, Decoded, RemovedTurn, Sent, meaning};
 
 /// A request.
@@ -45,18 +45,21 @@ pub(super) struct Entry<'a> {
     encrypted_content: Option<Text<'a>>,
 }
 
+/// The members of a request that must not be duplicated.
+const REQUEST: [&str; 3] = ["input", "previous_response_id", "conversation"];
+
 impl<'a> Request<'a> {
     pub(super) fn read(request: &'a str) -> Result<Self, Error> {
         let mut reader = Json::new(request);
         let mut read = Self {
             input: Input::Missing,
-            start: start(request),
+            start: document(request).start,
             is_empty: true,
             response: None,
             response_at: Span::default(),
             conversation: None,
         };
-        let mut object = top_level().enter(&mut reader)?;
+        let mut object = Fields::new(&REQUEST).enter(&mut reader)?;
         while let Some((_, place)) = object.next_key(&mut reader)? {
             read.is_empty = false;
             match place {
