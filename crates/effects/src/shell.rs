@@ -33,6 +33,7 @@ mod special;
 mod sql_arguments;
 mod subscripts;
 pub(crate) mod syntax;
+pub(crate) mod windows;
 
 pub(crate) use apply::glob_word;
 pub(crate) use package_programs::of_image;
