@@ -6,6 +6,7 @@ mod arithmetic;
 mod braces;
 mod builtins;
 mod callbacks;
+mod decided;
 pub(crate) mod decode;
 mod descriptors;
 mod earlier;
