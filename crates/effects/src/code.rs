@@ -19,6 +19,9 @@ use crate::word::{Fill, Word};
 
 mod calls;
 mod cmd;
+mod compiled;
+mod expect;
+mod expressions;
 mod libraries;
 mod magics;
 pub(crate) mod powershell;
@@ -58,6 +61,9 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
         Language::EncodedPowerShell => powershell::encoded(shell, &text, field),
         Language::Cmd => cmd::scan(shell, &text, field),
         Language::Gdb => small::gdb(shell, &text, field),
+        Language::Compiled => compiled::scan(shell, &text, field),
+        Language::Expect => expect::scan(shell, &text, field),
+        Language::Expression => expressions::scan(shell, &text, field),
         Language::Other if text.contains("get_env()") => shell.mark_parent(Mark::Credentials),
         Language::Other if is_quiet(&text) && field.word.is_known() => {}
         Language::Other => {
@@ -731,6 +737,12 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             Some(_) => {
                 shell.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
                 connects(shell, &first, None, Purpose::Execute);
+            }
+            None if first.word.is_unknown() => {
+                shell.opaque(Why::Language, Bound::ALL, field.span.clone());
+            }
+            None if shell.is_dropped(&first.word) => {
+                shell.opaque(Why::Code, Bound::ALL, field.span.clone());
             }
             None => shell.read_file(&first, Access::Content),
         },

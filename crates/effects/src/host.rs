@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::word::Word;
+use crate::word::{Fill, Word};
 
 /// The parts of an address that say where it leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,28 @@ pub fn parse_url(word: &Word) -> Option<Address> {
     if scheme.is_empty() || !scheme.bytes().all(is_scheme) || scheme == "file" {
         return None;
     }
-    Some(authority(scheme, &word.from(colon + 3)))
+    Some(authority(scheme, &without_globs(word.from(colon + 3))))
+}
+
+/// `https://h.example?a=1`: no file has such a name, so the shell leaves the sign as it is.
+fn without_globs(word: Word) -> Word {
+    let is_glob = |gap: &crate::word::Gap| gap.fill != Fill::Anything;
+    if !word.gaps().iter().any(is_glob) {
+        return word;
+    }
+    let (mut plain, mut at) = (Word::default(), 0);
+    let text = word.known_part();
+    for gap in word.gaps() {
+        plain.push_str(text.get(at..gap.at).unwrap_or_default());
+        match gap.fill {
+            Fill::Anything => plain.push_gap(gap.fill),
+            Fill::Name => plain.push('*'),
+            Fill::Character => plain.push('?'),
+        }
+        at = gap.at;
+    }
+    plain.push_str(text.get(at..).unwrap_or_default());
+    plain
 }
 
 /// Reads `user@host:port/path`, as programs do where they expect a host or a URL without a scheme.

@@ -68,9 +68,25 @@ impl HostPattern {
             HostForm::Glob(glob) if !glob.contains('*') => {
                 Truth::from_bool(crate::glob::word_matches(name, glob)).and(Truth::Unknown)
             }
-            _ => Truth::Unknown,
+            Form::Glob(glob) => Truth::from_bool(may_be(name, glob)).and(Truth::Unknown),
+            Form::Network(..) => Truth::Unknown,
         }
     }
+}
+
+/// Whether what is known about a host at both ends fits a pattern with wildcards.
+fn may_be(name: &Word, glob: &str) -> bool {
+    let first = glob.split('*').next().unwrap_or(glob);
+    let last = glob.rsplit('*').next().unwrap_or(glob);
+    let behind = name.gaps().last().map_or(0, |gap| gap.at);
+    let end = name.known_part().get(behind..).unwrap_or_default();
+    // `requestbin.*` and `*.oast.*` are about the name in front of the last one, and that is known.
+    let labels = end.matches('.').count();
+    if last.is_empty() && labels > usize::from(!first.is_empty()) {
+        return false;
+    }
+    shares_start(name.known_start(), first)
+        && end.bytes().rev().zip(last.bytes().rev()).all(|(one, two)| one == two)
 }
 
 /// A list of patterns, and of exceptions that begin with `!`.

@@ -204,6 +204,8 @@ pub enum Does {
     Code(Language),
     /// The value names a file with code that runs.
     Script(Language),
+    /// The value names extensions: a plain name is one of the program's own, a path is a file with code.
+    Extension,
     /// The value is a file with a list of what to do that is not analysed: a build file, a playbook.
     Recipe,
     /// The value becomes the folder that relative operands start from: `git -C`, `make -C`.
@@ -305,6 +307,12 @@ pub enum Language {
     R,
     /// Commands of a debugger.
     Gdb,
+    /// C, Go, Rust, Java and their kin.
+    Compiled,
+    /// Tcl with the commands of `expect`.
+    Expect,
+    /// Expressions and templates that can read files, and nothing else: Terraform, Jsonnet, Nix.
+    Expression,
     /// A language that cannot do anything to files, processes or the network: `jq`, `bc`.
     Harmless,
     /// Any other.

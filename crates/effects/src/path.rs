@@ -72,7 +72,15 @@ pub(crate) fn working_folder(ground: &Ground<'_>) -> Word {
 }
 
 fn resolve(written: &Word, folder: &Word, ground: &Ground<'_>) -> Word {
-    let written = &through_proc(unify(written));
+    let mut written = through_proc(unify(written));
+    if ground.cwd.or(ground.home).is_some_and(has_drive)
+        && let Some((drive, length)) = drive_of_bash(written.known_start())
+    {
+        let mut whole = Word::known(drive);
+        whole.push_word(&written.from(length));
+        written = whole;
+    }
+    let written = &written;
     let start = written.known_start();
     let mut whole = Word::default();
     if is_home(start) && (start.len() > 1 || written.is_known()) {
@@ -115,6 +123,18 @@ fn unify(written: &Word) -> Word {
         return Word::known(start.replace('\\', "/"));
     }
     written.clone()
+}
+
+/// `/c/src` of Git's Bash and `/mnt/c/src` of WSL as `C:/src`: the drive, and the length of what it
+/// stands for.
+fn drive_of_bash(start: &str) -> Option<(String, usize)> {
+    let (rest, before) = match start.strip_prefix("/mnt/") {
+        Some(rest) => (rest, "/mnt/".len()),
+        None => (start.strip_prefix('/')?, 1),
+    };
+    let letter = rest.chars().next().filter(char::is_ascii_alphabetic)?;
+    let is_drive = matches!(rest.as_bytes().get(1), None | Some(b'/'));
+    is_drive.then(|| (format!("{}:", letter.to_ascii_uppercase()), before + 1))
 }
 
 /// Follows the links of a process to the root and to its working folder: `/proc/self/root/etc` is
@@ -294,6 +314,22 @@ mod tests {
         ] {
             assert_eq!(resolved(written, &GROUND), expected, "{written}");
         }
+    }
+
+    #[test]
+    fn drives_have_a_folder_in_bash() {
+        let ground =
+            Ground { cwd: Some("C:\\app"), home: Some("C:\\Users\\u"), ..Ground::default() };
+        for (written, expected) in [
+            ("/c/app/dist", "C:/app/dist"),
+            ("/d", "D:"),
+            ("/mnt/c/x", "C:/x"),
+            ("/usr/bin", "/usr/bin"),
+            ("/tmp/c/x", "/tmp/c/x"),
+        ] {
+            assert_eq!(resolved(written, &ground), expected, "{written}");
+        }
+        assert_eq!(resolved("/c/app", &GROUND), "/c/app");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod arithmetic;
 mod braces;
 mod builtins;
 mod callbacks;
+mod decided;
 pub(crate) mod decode;
 mod descriptors;
 mod earlier;
@@ -33,6 +34,7 @@ mod special;
 mod sql_arguments;
 mod subscripts;
 pub(crate) mod syntax;
+pub(crate) mod windows;
 
 pub(crate) use apply::glob_word;
 pub(crate) use package_programs::of_image;

@@ -80,6 +80,17 @@ fn powershell() {
         ("powershell -Command \"Remove-Item x\"", "deletes-tree /w/x"),
         ("Start-Process -FilePath git -ArgumentList 'push'", "runs git"),
         ("$x = 'Remove-Item y'; iex $x", "deletes-tree /w/y"),
+        ("& ('Re' + 'move-Item') x", "deletes-tree /w/x"),
+        ("&('{1}{0}' -f 'em','Remove-It') x", "deletes-tree /w/x"),
+        ("$a = 'Remove'; & \"$a-Item\" x", "deletes-tree /w/x"),
+        (".('i' + 'ex') 'Remove-Item x'", "deletes-tree /w/x"),
+        ("Remove-Item ([Environment]::GetFolderPath('Desktop'))", "deletes-tree /home/u/Desktop"),
+        ("gci src | % { $_.Delete() }", "deletes-tree /w/src/*"),
+        ("gci -Path src | % { Remove-Item $_.FullName }", "deletes-tree /w/src/*"),
+        ("iwr https://h.example/a -o a", "writes /w/a"),
+        ("Start-Process cmd '/c del x'", "deletes /w/x"),
+        ("Set-Content a -Value ''", "empties /w/a"),
+        ("@'\n{ rm x }\n'@ | Set-Content a", "writes /w/a"),
     ] {
         has(&of_tool(text), text, expected);
     }
@@ -126,6 +137,8 @@ fn cmd() {
         ("cmd /c 'for %f in (a b) do del x'", "deletes /w/x"),
         ("cmd /c 'for /r %f in (*.txt) do del x'", "deletes /w/x"),
         ("cmd /c 'call del x'", "deletes /w/x"),
+        ("cmd /c 'type %APPDATA%\\x'", "reads /home/u/AppData/Roaming/x"),
+        ("cmd /c 'for /d %d in (src\\*) do rd /s /q %d'", "deletes-tree /w/src/*"),
         ("cmd /c 'start /b git push'", "runs git push"),
         ("cmd /c 'echo x > out.txt'", "writes /w/out.txt"),
         ("cmd /c 'echo x>>out.txt'", "appends /w/out.txt"),

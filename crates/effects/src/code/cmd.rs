@@ -74,7 +74,7 @@ fn run(shell: &mut Shell<'_, '_>, command: Command, input: Input, field: &Field)
         "set" => "printenv",
         "del" | "erase" | "rd" | "rmdir" => "rm",
         "type" | "more" => "cat",
-        "copy" | "xcopy" | "robocopy" => "cp",
+        "copy" | "xcopy" => "cp",
         "move" | "ren" | "rename" => "mv",
         "cd" | "chdir" | "pushd" => "cd",
         "md" | "mkdir" => "mkdir",
@@ -116,20 +116,24 @@ fn sets(shell: &mut Shell<'_, '_>, operands: &[Word], field: &Field) {
 
 /// The command without the words that only say when or how it runs.
 fn without_prefix(mut words: Vec<Word>) -> Vec<Word> {
-    loop {
-        let Some(first) = words.first().and_then(Word::text) else { return words };
+    let mut start = 0;
+    while let Some(rest) = words.get(start..) {
+        let Some(first) = rest.first().and_then(Word::text) else { break };
+        let behind = rest.get(1..).unwrap_or_default();
         let skipped = match first.trim_start_matches('@').to_ascii_lowercase().as_str() {
             "else" | "call" | "do" => 1,
-            "if" => 1 + condition(words.get(1..).unwrap_or_default()),
-            "for" => match words.iter().position(|it| is(it, "do")) {
+            "if" => 1 + condition(behind),
+            "for" => match rest.iter().position(|it| is(it, "do")) {
                 Some(at) => at + 1,
                 None => return Vec::new(),
             },
-            "start" => 1 + start_options(words.get(1..).unwrap_or_default()),
-            _ => return words,
+            "start" => 1 + start_options(behind),
+            _ => break,
         };
-        words.drain(..skipped.min(words.len()));
+        start += skipped;
     }
+    words.drain(..start.min(words.len()));
+    words
 }
 
 fn is(word: &Word, text: &str) -> bool {
@@ -172,12 +176,14 @@ struct Splitter<'t> {
     word: Option<Word>,
     /// The redirection whose target comes next.
     redirect: Option<Redirect>,
+    /// The only value that the variable of a `for` has.
+    each: Option<Word>,
 }
 
 impl<'t> Splitter<'t> {
     fn new(text: &'t str) -> Self {
         let (commands, current) = (Vec::new(), Command::default());
-        Self { rest: text, commands, current, word: None, redirect: None }
+        Self { rest: text, commands, current, word: None, redirect: None, each: None }
     }
 
     fn commands(mut self) -> Vec<Command> {
@@ -250,6 +256,13 @@ impl<'t> Splitter<'t> {
             (Some(name), Some(end)) if closes => {
                 match name.to_ascii_lowercase().as_str() {
                     "userprofile" | "homepath" | "home" => word.push('~'),
+                    "appdata" => word.push_str("~/AppData/Roaming"),
+                    "localappdata" => word.push_str("~/AppData/Local"),
+                    "programdata" => word.push_str("C:/ProgramData"),
+                    "windir" | "systemroot" => word.push_str("C:/Windows"),
+                    "systemdrive" => word.push_str("C:"),
+                    "public" => word.push_str("C:/Users/Public"),
+                    "comspec" => word.push_str("cmd"),
                     "temp" | "tmp" => word.push_str("/tmp"),
                     "cd" => word.push('.'),
                     _ => word.push_gap(Fill::Anything),
@@ -259,7 +272,10 @@ impl<'t> Splitter<'t> {
             _ if sign == '!' => word.push('!'),
             _ => {
                 // `%f`, `%%f`, `%~dp0`, `%1`
-                word.push_gap(Fill::Anything);
+                match &self.each {
+                    Some(each) => word.push_word(each),
+                    None => word.push_gap(Fill::Anything),
+                }
                 let rest = self.rest.trim_start_matches(['%', '~']);
                 let letters = rest.chars().next().map_or(0, char::len_utf8);
                 self.rest = rest.get(letters..).unwrap_or_default();
@@ -304,6 +320,9 @@ impl<'t> Splitter<'t> {
         let list = self.rest.get(..end).unwrap_or_default().trim();
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
         let is_command = self.current.words.iter().any(|it| is(it, "/f"));
+        let is_only = !list.contains([' ', ',', ';', '%']) && !list.is_empty();
+        self.each = (is_only && !is_command)
+            .then(|| crate::shell::glob_word(&list.trim_matches('"').replace('\\', "/")));
         let inside = list.strip_prefix(['\'', '`']).filter(|_| is_command);
         if let Some(inside) = inside {
             let inside = inside.strip_suffix(['\'', '`']).unwrap_or(inside);

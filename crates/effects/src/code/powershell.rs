@@ -16,6 +16,8 @@ use crate::shell::expand::Field;
 use crate::shell::output::Output;
 use crate::word::{Fill, Word};
 
+mod values;
+
 /// Statements of one text that are analysed.
 const MAX_STATEMENTS: usize = 256;
 /// How deep parentheses are followed.
@@ -38,6 +40,7 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         marked(shell, field, "set-alias");
     }
     let mut code = Code { field, variables: HashMap::new(), statements: 0 };
+    downloaded_files(shell, text, &lower, field);
     methods(shell, text, field);
     code.block(shell, text, 0);
 }
@@ -82,6 +85,11 @@ impl Code<'_> {
             }
             let output = self.statement(shell, statement, input.take(), depth);
             last = output.clone();
+            if let (End::Pipe, Output::Text(word)) = (end, &output)
+                && self.variables.len() < 64
+            {
+                self.variables.insert("_".to_owned(), word.clone());
+            }
             input = (end == End::Pipe).then(|| Rc::new(output));
         }
         last
@@ -99,8 +107,29 @@ impl Code<'_> {
             return self.assign(shell, name, value, depth);
         }
         let text = control(text);
+        // `.('i' + 'ex') x` calls, `. .\x.ps1` loads.
+        let called = text.strip_prefix('.').map(str::trim_start);
+        let called = called.filter(|rest| rest.starts_with(['(', '\'', '"']));
+        let is_called = called.is_some();
         if prints_secret(text) {
             marked(shell, self.field, "get-credential");
+        }
+        let text = called.unwrap_or(text);
+        if let Some(word) = self.deleted(text) {
+            let could = Bound::just(crate::bound::EffectKind::Deletes);
+            let file = self.at(word);
+            shell.path_effect(&file, could, |path| {
+                crate::effect::Action::Deletes(path, Scope::Tree)
+            });
+            return Output::Nothing;
+        }
+        if !is_called && is_expression(text) {
+            if let Some(folder) = values::special_folder(text) {
+                return Output::Text(folder);
+            }
+            if let Some(word) = values::value(self, text) {
+                return Output::Text(word);
+            }
         }
         let mut words = self.words(shell, text, depth);
         let Some(first) = words.first() else { return Output::Nothing };
@@ -115,9 +144,10 @@ impl Code<'_> {
             _ => {}
         }
         let Some(first) = words.first() else { return Output::Nothing };
-        if is_expression(text) && !text.starts_with('&') {
+        if !is_called && is_expression(text) {
             // A literal or a value: nothing runs.
-            let known = first.text().is_some() && words.len() == 1;
+            let known =
+                first.text().is_some() && words.len() == 1 && !text.contains(['+', '[', '(']);
             return if known { Output::Text(first.word.clone()) } else { Output::Unknown };
         }
         self.command(shell, words, input)
@@ -129,6 +159,20 @@ impl Code<'_> {
             && let Some(first) = words.first_mut()
         {
             first.word = Word::known(cmdlet);
+        }
+        spell_out(&mut words);
+        let name = match name.as_deref() {
+            Some("set-content") if gives_nothing(&words) => {
+                words.retain(|word| !matches!(word.text(), Some("-value" | "" | "null")));
+                if let Some(first) = words.first_mut() {
+                    first.word = Word::known("clear-content");
+                }
+                Some("clear-content".to_owned())
+            }
+            _ => name,
+        };
+        if matches!(name.as_deref(), Some("start-process" | "saps" | "start")) {
+            self.starts(shell, &words);
         }
         if name.as_deref() == Some("join-path") {
             let mut whole = Word::default();
@@ -213,6 +257,27 @@ impl Code<'_> {
         }
     }
 
+    /// `Start-Process cmd '/c rd x'`: the program gets its words in one text.
+    fn starts(&self, shell: &mut Shell<'_, '_>, words: &[Field]) {
+        let takes = ["-workingdirectory", "-verb", "-windowstyle", "-credential"];
+        let mut program = Word::default();
+        let mut before = "";
+        for field in words.iter().skip(1) {
+            let text = field.word.known_part();
+            let is_own = text.starts_with('-') && text.len() > 2 && !text.contains(' ');
+            if !is_own && !takes.contains(&before) {
+                if !program.known_part().is_empty() {
+                    program.push(' ');
+                }
+                program.push_word(&field.word);
+            }
+            before = text;
+        }
+        if program.known_part().contains(' ') {
+            shell.code(Language::PowerShell, &self.at(program));
+        }
+    }
+
     /// `$name = value`, `$env:NAME = value`
     fn assign(
         &mut self,
@@ -270,11 +335,18 @@ impl Code<'_> {
                     current.get_or_insert_default().push_word(&value);
                     length = end + 1;
                 }
+                '@' if here_end(rest).is_some() => {
+                    length = here_end(rest).unwrap_or_default();
+                    let inside = rest.get(2..length.saturating_sub(3)).unwrap_or_default();
+                    current
+                        .get_or_insert_default()
+                        .push_str(inside.trim_start_matches(['\r', '\n']));
+                }
                 '@' if rest.starts_with("@(") || rest.starts_with("@{") => {}
                 '$' if !rest.starts_with("$(") => {
                     let (value, used) = self.variable(rest);
                     current.get_or_insert_default().push_word(&value);
-                    length = used;
+                    length = used + same_file(rest.get(used..).unwrap_or_default());
                 }
                 '$' => {}
                 '&' if current.is_none() => words.push(Word::known("&")),
@@ -368,9 +440,40 @@ impl Code<'_> {
             "public" => Word::known("C:/Users/Public"),
             "profile" => Word::known("~/.config/powershell/Microsoft.PowerShell_profile.ps1"),
             "null" | "true" | "false" => Word::known(name.clone()),
+            "comspec" => Word::known("cmd"),
             _ => self.variables.get(&name).cloned().unwrap_or_else(Word::unknown),
         };
         (value, used)
+    }
+
+    /// The file of `$_.Delete()`.
+    fn deleted(&self, text: &str) -> Option<Word> {
+        let end = text.to_ascii_lowercase().find(".delete(")?;
+        let (value, used) = text.starts_with('$').then(|| self.variable(text))?;
+        (used == end).then_some(value)
+    }
+}
+
+impl values::Scope for Code<'_> {
+    fn variable(&self, text: &str) -> (Word, usize) {
+        self.variable(text)
+    }
+
+    fn interpolated(&self, text: &str) -> Word {
+        self.interpolated(text)
+    }
+}
+
+/// The length of `.FullName` and others of its kind, which name the same file.
+fn same_file(text: &str) -> usize {
+    let end = text
+        .get(1..)
+        .and_then(|rest| rest.find(|letter: char| !letter.is_ascii_alphanumeric()))
+        .map_or(text.len(), |end| end + 1);
+    let name = text.get(..end).unwrap_or_default().to_ascii_lowercase();
+    match name.as_str() {
+        ".fullname" | ".pspath" | ".path" | ".name" => end,
+        _ => 0,
     }
 }
 
@@ -388,6 +491,37 @@ fn alias(name: &str) -> Option<&'static str> {
         "saps" | "start" => "start-process",
         "kill" | "spps" => "stop-process",
         _ => return None,
+    })
+}
+
+/// Parameters of cmdlets may be cut off as long as they are clear: `-o` for `-OutFile`.
+fn spell_out(words: &mut [Field]) {
+    let Some(name) = words.first().and_then(Field::text) else { return };
+    let Some(model) = crate::programs::find(&name.to_ascii_lowercase()) else { return };
+    let is_cmdlet = model.names.first().is_some_and(|name| name.contains('-'));
+    if !is_cmdlet || model.style != crate::model::Style::SingleDash {
+        return;
+    }
+    for field in words.iter_mut().skip(1) {
+        let Some(text) = field.text().filter(|text| text.starts_with('-') && text.len() > 1) else {
+            continue;
+        };
+        let names = model.flags.iter().flat_map(|flag| flag.names);
+        let fits = |name: &&&str| {
+            name.starts_with(text) && !name.bytes().any(|byte| byte.is_ascii_uppercase())
+        };
+        let mut found = names.filter(fits);
+        if let (Some(only), None) = (found.next(), found.next()) {
+            field.word = Word::known(*only);
+        }
+    }
+}
+
+/// `Set-Content x -Value ''`
+fn gives_nothing(words: &[Field]) -> bool {
+    words.windows(2).any(|pair| match pair {
+        [flag, value] => flag.text() == Some("-value") && matches!(value.text(), Some("" | "null")),
+        _ => false,
     })
 }
 
@@ -424,20 +558,45 @@ fn listed(words: &[Field]) -> Word {
         let at = words.iter().position(|it| it.text().is_some_and(|it| names.contains(&it)))?;
         words.get(at + 1).filter(|field| !is_flag(field))
     };
-    let chosen = value(&["-include", "-filter", "-name"]);
+    let chosen = value(&["-include", "-filter", "-name", "-inc", "-fi"]);
     let named = value(&["-path", "-literalpath"]);
-    let first = words.get(1).filter(|field| !is_flag(field));
+    let takes =
+        ["-include", "-filter", "-name", "-exclude", "-depth", "-erroraction", "-ea", "-fi"];
+    let is_operand = |pair: &&[Field]| match pair {
+        [before, word] => {
+            !is_flag(word) && !before.text().is_some_and(|flag| takes.contains(&flag))
+        }
+        _ => false,
+    };
+    let first = words.windows(2).find(is_operand).and_then(|pair| pair.get(1));
+    let recurses =
+        words.iter().filter_map(Field::text).any(|it| "-recurse".starts_with(it) && it.len() > 1);
     let operand = named.or(first);
     let mut word = operand.map_or_else(|| Word::known("."), |field| field.word.clone());
-    if let Some(name) = chosen.and_then(Field::text).filter(|name| *name != "*") {
+    let is_any = |field: &&Field| {
+        field.text() == Some("*")
+            || field.word.known_part().is_empty()
+            || field.text() == Some("*.*")
+    };
+    if let Some(name) = chosen.filter(|name| !is_any(name)) {
         // Files of that name, wherever they are below.
         word.push('/');
         word.push_gap(Fill::Anything);
         word.push('/');
-        word.push_word(&crate::shell::glob_word(name));
+        match name.text() {
+            Some(name) => word.push_word(&crate::shell::glob_word(name)),
+            None => word.push_word(&name.word),
+        }
     } else if word.is_known() {
         word.push('/');
         word.push_gap(Fill::Name);
+    } else if recurses && !word.known_part().contains('/') {
+        // `-Recurse *.cs`
+        let mut below = Word::known("./");
+        below.push_gap(Fill::Anything);
+        below.push('/');
+        below.push_word(&word);
+        word = below;
     }
     word
 }
@@ -513,6 +672,12 @@ fn statements(text: &str) -> Vec<(&str, End)> {
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
         let end = match character {
+            // A text of several lines: `@'` to `'@` at the start of a line.
+            '@' if here_end(text.get(at..).unwrap_or_default()).is_some() => {
+                let length = here_end(text.get(at..).unwrap_or_default()).unwrap_or_default();
+                while characters.next_if(|(next, _)| *next < at + length).is_some() {}
+                None
+            }
             '\'' | '"' => {
                 while let Some((_, next)) = characters.next() {
                     if next == '`' && character == '"' {
@@ -558,6 +723,18 @@ fn statements(text: &str) -> Vec<(&str, End)> {
     found.push((text.get(start..).unwrap_or_default(), End::Statement));
     found.retain(|(statement, _)| !statement.trim().is_empty());
     found
+}
+
+/// The length of a text of several lines that begins here.
+fn here_end(text: &str) -> Option<usize> {
+    let quote = text.get(1..2).filter(|quote| matches!(*quote, "'" | "\""))?;
+    let rest = text.get(2..)?;
+    let inside = rest.trim_start_matches([' ', '\t', '\r']);
+    if !inside.starts_with('\n') {
+        return None;
+    }
+    let end = format!("\n{quote}@");
+    rest.find(&end).map(|at| 2 + at + end.len())
 }
 
 fn double_quoted_end(text: &str) -> usize {
@@ -625,6 +802,29 @@ fn joined_path(text: &str) -> Option<String> {
     (!whole.is_empty()).then_some(whole)
 }
 
+/// `$client.DownloadFile('https://…', 'a.exe')`: what is fetched there may run later.
+fn downloaded_files(shell: &mut Shell<'_, '_>, text: &str, lower: &str, field: &Field) {
+    for (at, name) in lower.match_indices(".downloadfile").take(8) {
+        let call = text.get(at + name.len()..).unwrap_or_default();
+        let call = call.get(..closing(call)).unwrap_or_default().trim_start_matches('(');
+        let Some((url, target)) = call.split_once(',') else { continue };
+        let of = |text: &str| {
+            let plain = text.trim().trim_matches(['\'', '"']);
+            let lower = plain.to_ascii_lowercase();
+            match lower.strip_prefix("$env:temp") {
+                Some(rest) => path(&format!("/tmp{rest}")),
+                None => path(joined_path(text.trim()).as_deref().unwrap_or(plain)),
+            }
+        };
+        let before = shell.out.effects.all().len();
+        let url = Word::known(url.trim().trim_matches(['\'', '"']));
+        let address = host::parse_host(&url, "");
+        shell.connect(address, Purpose::Fetch, Some(&url), field.span.clone());
+        shell.write_file(&Field::new(of(target), field.span.clone()), Change::Content);
+        drop(shell.downloads(before));
+    }
+}
+
 /// Methods of .NET, by name.
 fn methods(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     let lower = text.to_ascii_lowercase();
@@ -681,14 +881,17 @@ fn methods(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     });
     let hides = [
         "scriptblock]::create",
-        "frombase64string",
         "reflection.assembly",
         "add-type",
         "::getdelegateforfunctionpointer",
         "invokescript",
         "-encodedcommand",
     ];
-    if hides.iter().any(|name| lower.contains(name)) {
+    // Decoded text that something runs or keeps.
+    let uses =
+        ["iex", "invoke", "scriptblock", "start-process", "&", ".\\", "content", "writeall", "|"];
+    let decodes = lower.contains("frombase64string") && uses.iter().any(|it| lower.contains(it));
+    if decodes || hides.iter().any(|name| lower.contains(name)) {
         shell.opaque(Why::Language, Bound::ALL, field.span.clone());
     }
 }

@@ -11,17 +11,24 @@ const LOOKS: Operands = each(&[READS_TREE]);
 
 pub(crate) const MODELS: &[Model] = &[
     // Everything below the folder is there for anyone who connects.
-    model(&["serve", "http-server", "live-server", "miniserve", "dufs", "sirv", "static-server"])
-        .flags(&[
-            takes(
-                &["-l", "--listen", "-p", "--port", "-a", "--address", "-c", "-o", "--host"],
-                &[],
-            ),
-            switch(&["--ssl", "-S", "--cors", "--gzip", "--silent", "-s"], &[]),
-            takes(&["--cert", "-C", "--key", "-K", "--ssl-cert", "--ssl-key"], &[LISTS]),
-        ])
-        .operands(each(&[READS_TREE]))
-        .examples(&[("serve -l 3000 dist", &["reads-tree dist"]), ("http-server -p 80", &[])]),
+    model(&[
+        "serve",
+        "http-server",
+        "live-server",
+        "miniserve",
+        "dufs",
+        "sirv",
+        "static-server",
+        "darkhttpd",
+        "thttpd",
+    ])
+    .flags(&[
+        takes(&["-l", "--listen", "-p", "--port", "-a", "--address", "-c", "-o", "--host"], &[]),
+        switch(&["--ssl", "-S", "--cors", "--gzip", "--silent", "-s"], &[]),
+        takes(&["--cert", "-C", "--key", "-K", "--ssl-cert", "--ssl-key"], &[LISTS]),
+    ])
+    .operands(each(&[READS_TREE]))
+    .examples(&[("serve -l 3000 dist", &["reads-tree dist"]), ("http-server -p 80", &[])]),
     model(&["make", "gmake", "bmake", "remake", "mingw32-make"])
         .flags(&[
             takes(&["--file", "--makefile", "-f"], &[Does::Recipe]),

@@ -519,6 +519,7 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-var-file"], &[LISTS]),
         ])
         .subs(&[
+            model(&["console"]).always(&[Does::RunsInput(Language::Expression)]),
             model(&[
                 "plan",
                 "validate",
@@ -529,7 +530,6 @@ pub(crate) const MODELS: &[Model] = &[
                 "graph",
                 "output",
                 "get",
-                "console",
                 "metadata",
                 "test",
                 "import",
@@ -913,7 +913,16 @@ pub(crate) const MODELS: &[Model] = &[
             ("consul kv get prod/db/password", &["marks credentials"]),
             ("consul kv delete -recurse x", &["marks infrastructure"]),
         ]),
-    model(&["ec2-metadata", "cloud-init", "cloud-id"])
+    model(&["cloud-init"])
+        .subs(&[
+            model(&["query"]).always(&[Does::ConnectsTo("169.254.169.254:80", Purpose::Fetch)]),
+            model(&["status", "analyze", "schema", "features", "collect-logs"]),
+        ])
+        .examples(&[
+            ("cloud-init status --wait", &[]),
+            ("cloud-init query userdata", &["fetches 169.254.169.254:80"]),
+        ]),
+    model(&["ec2-metadata", "cloud-id"])
         .always(&[Does::ConnectsTo("169.254.169.254:80", Purpose::Fetch)])
         .examples(&[("ec2-metadata --all", &["fetches 169.254.169.254:80"])]),
     model(&["s3cmd", "mc", "s5cmd", "b2", "azcopy", "s4cmd"])

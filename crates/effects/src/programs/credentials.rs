@@ -65,6 +65,25 @@ pub(crate) const MODELS: &[Model] = &[
             ("gpg --export-secret-keys --armor", &["reads-tree ~/.gnupg", "marks credentials"]),
             ("gpg -o b -d a", &["reads a", "writes b"]),
         ]),
+    // Keys that are made or used, not shown.
+    model(&["certtool"])
+        .flags(&[
+            takes(&["--outfile"], &[WRITES]),
+            takes(&["--infile"], &[READS]),
+            takes(
+                &[
+                    "--load-privkey",
+                    "--load-pubkey",
+                    "--load-certificate",
+                    "--load-ca-privkey",
+                    "--load-ca-certificate",
+                    "--load-request",
+                    "--template",
+                ],
+                &[LISTS],
+            ),
+        ])
+        .examples(&[("certtool --generate-privkey --outfile a.key", &["writes a.key"])]),
     model(&["openssl", "libressl"])
         .style(Style::SingleDash)
         .flags(&[
@@ -339,7 +358,7 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["read", "get", "inject", "export", "code", "unlock"]).always(SECRET),
             model(&["run"])
                 .style(Style::Posix)
-                .flags(&[takes(&["--env-file"], &[READS])])
+                .flags(&[takes(&["--env-file"], &[LISTS])])
                 .operands(leading(&[&[COMMAND]], &[])),
             model(&["list"]).subs(&[model(&["items", "item"]).always(SECRET)]),
             model(&[

@@ -68,7 +68,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["--eval", "--execute", "-e"], &[Does::Code(Language::Other)]),
             takes(&["--load", "-l", "--script", "-script"], &[Does::Script(Language::Other)]),
-            takes(&["--funcall", "-f"], &[Does::Code(Language::Other)]),
+            takes(&["--funcall", "-f"], &[]),
             takes(&["--directory", "-L", "--user", "-u", "--socket-name", "-s", "--chdir"], &[]),
             joined(&["+"], &[]),
         ])
@@ -103,6 +103,7 @@ pub(crate) const MODELS: &[Model] = &[
             &[Does::WritesFile("~/.config/Code/User/mcp.json", crate::effect::Change::Content)],
         ),
         takes(&["--goto", "-g"], &[]),
+        takes(&["--add", "-a"], &[LISTS]),
         takes(
             &[
                 "--user-data-dir",
@@ -142,6 +143,7 @@ pub(crate) const MODELS: &[Model] = &[
     .operands(each(&[LISTS]))
     .examples(&[
         ("code .", &["lists ."]),
+        ("code --add a", &["lists a"]),
         ("code tunnel", &["marks tunnel"]),
         ("code --list-extensions", &[]),
     ]),
@@ -176,9 +178,9 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["--remote-debugging-port", "--load-extension"], &[mark(Mark::Spies)]),
         takes(&["--print-to-pdf", "--screenshot", "--user-data-dir"], &[]),
     ])
-    .operands(each(&[Does::Repository(Purpose::Send)]))
+    .operands(each(&[Does::Repository(Purpose::Fetch)]))
     .examples(&[
         ("gio trash a", &["deletes-tree a"]),
-        ("xdg-open https://h.example/x", &["sends h.example:443"]),
+        ("xdg-open https://h.example/x", &["fetches h.example:443"]),
     ]),
 ];

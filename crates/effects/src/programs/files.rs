@@ -246,8 +246,10 @@ pub(crate) const MODELS: &[Model] = &[
             ("rsync -e 'touch x' a b", &["reads-tree a", "makes b", "runs touch x", "changes x"]),
         ]),
     model(&["rename", "prename"])
-        .operands(leading(&[&[Does::Code(Language::Perl)]], &[DELETES, WRITES]))
-        .examples(&[]),
+        // Only names change.
+        .operands(leading(&[&[Does::Code(Language::Perl)]], &[CHANGES]))
+        .flags(&[takes(&["-e"], &[Does::Code(Language::Perl)]).instead()])
+        .examples(&[("rename s/a/b/ c", &["changes c"])]),
     model(&["xattr"])
         .operands(each(&[CHANGES]))
         .flags(&[takes(&["-d", "-w", "-p"], &[mark(Mark::Guard)])]),

@@ -501,7 +501,14 @@ const GIT: &[Model] = &[
         "credential-manager",
     ])
     .always(&[mark(Mark::Credentials)]),
-    model(&["svn", "p4", "cvsimport", "import"]).always(&[Does::Hides]),
+    // Histories of other systems are read.
+    model(&["svn", "p4", "cvsimport"])
+        .flags(&[
+            takes(&["--authors-prog"], &[PROGRAM]),
+            takes(&["-r", "--revision", "--authors-file", "-A", "-T", "-t", "-b", "-d"], &[]),
+        ])
+        .operands(each(&[Does::Repository(Purpose::Fetch)])),
+    model(&["import"]).always(&[Does::Hides]),
 ];
 
 /// Settings of git that name a command, a folder of hooks, another host or another file of settings.

@@ -9,8 +9,8 @@ const PROCESS_ENVIRONMENT: Use = &[Does::ReadsFile("/proc/*/environ", Access::Co
 pub(crate) const MODELS: &[Model] = &[
     model(&[
         "ls", "gls", "dir", "vdir", "exa", "eza", "lsd", "tree", "stat", "gstat", "du", "gdu",
-        "dust", "ncdu", "readlink", "realpath", "basename", "dirname", "lsattr", "getfacl",
-        "getfattr", "getcap", "namei", "pathchk", "ll", "la", "colorls", "broot", "mdls", "attr",
+        "dust", "ncdu", "readlink", "realpath", "basename", "dirname", "getfacl", "getfattr",
+        "getcap", "namei", "pathchk", "ll", "la", "colorls", "broot", "mdls", "attr",
     ])
     .flags(&[
         takes(
@@ -266,11 +266,6 @@ pub(crate) const MODELS: &[Model] = &[
         "acpi",
         "nvidia-smi",
         "rocm-smi",
-        "df",
-        "gdf",
-        "duf",
-        "mountpoint",
-        "findmnt",
         "blkid",
         "who",
         "w",
@@ -363,12 +358,19 @@ pub(crate) const MODELS: &[Model] = &[
         &[],
     )])
     .examples(&[
-        ("df -h", &[]),
         ("uname -a", &[]),
         ("pgrep -fl node", &[]),
         ("ss -ltnp", &[]),
         ("echo 'rm -rf /'", &[]),
     ]),
+    // They say where a folder is and how full its disk is.
+    model(&["df", "gdf", "duf", "mountpoint", "findmnt", "lsattr"])
+        .flags(&[takes(
+            &["--output", "-o", "--type", "-t", "--exclude-type", "-x", "--block-size", "-B"],
+            &[],
+        )])
+        .operands(each(&[LISTS]))
+        .examples(&[("df -h ~", &["lists ~"]), ("findmnt -T a", &["lists a"]), ("df -h", &[])]),
     model(&["date", "gdate"])
         .flags(&[
             takes(&["--file", "-f"], &[READS]),

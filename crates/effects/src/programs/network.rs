@@ -76,7 +76,8 @@ pub(crate) const MODELS: &[Model] = &[
                 &[SENDS],
             ),
             takes(&["--unix-socket", "--abstract-unix-socket"], &[WRITES]),
-            takes(&["--resolve", "--connect-to"], &[Does::Hides]),
+            // Another host than the URL says.
+            takes(&["--resolve", "--connect-to"], &[]),
             takes(&["--request", "-X"], &[Does::MarksIf(&["DELETE"], Mark::RemoteDelete)]),
             takes(
                 &[
@@ -522,14 +523,22 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[
             takes(&["-oN", "-oX", "-oG", "-oA", "-oL", "-oJ"], &[WRITES]),
             takes(&["-iL", "--excludefile"], &[READS]),
-            takes(&["--script"], &[Does::Hides]),
+            takes(&["--script"], &[Does::Extension]),
+            takes(&["--source-port", "-g", "--script-args"], &[]),
             takes(
                 &["-p", "--top-ports", "--exclude", "-T", "--max-rate", "--rate", "-e", "-S", "-D"],
                 &[],
             ),
         ])
         .operands(each(&[FETCHES]))
-        .examples(&[("nmap -p 80 h.example", &["fetches h.example"])]),
+        .examples(&[
+            ("nmap -p 80 h.example", &["fetches h.example"]),
+            ("nmap --script http-title h.example", &["fetches h.example"]),
+            (
+                "nmap --script ./a.nse h.example",
+                &["reads a.nse", "opaque language", "fetches h.example"],
+            ),
+        ]),
     model(&["tcpdump", "tshark", "dumpcap", "ngrep", "wireshark"])
         .flags(&[
             takes(&["-z"], &[PROGRAM]),
@@ -627,6 +636,16 @@ pub(crate) const MODELS: &[Model] = &[
             .always(&[mark(Mark::Tunnel)]),
         ])
         .examples(&[("tailscale status", &[]), ("tailscale up", &["marks tunnel"])]),
+    model(&["openvpn3"])
+        .subs(&[
+            model(&["sessions-list", "session-stats", "configs-list", "log", "version", "help"]),
+            model(&["session-start", "session-manage", "config-import"])
+                .always(&[mark(Mark::Tunnel)]),
+        ])
+        .examples(&[
+            ("openvpn3 sessions-list", &[]),
+            ("openvpn3 session-start --config a", &["marks tunnel"]),
+        ]),
     model(&["wg-quick", "openvpn", "openconnect", "vpnc", "ipsec", "strongswan", "pptp"])
         .flags(&[
             takes(&["--config"], &[Does::Recipe]),
@@ -657,7 +676,22 @@ pub(crate) const MODELS: &[Model] = &[
     .style(Style::Posix)
     .flags(&[
         takes(&["-a", "--attach", "-A", "--attachment", "-F"], &[READS]),
-        takes(&["-s", "-c", "-b", "-r", "-S", "--server", "-f"], &[]),
+        takes(
+            &[
+                "-s",
+                "-c",
+                "-b",
+                "-r",
+                "-S",
+                "-f",
+                "--server",
+                "--subject",
+                "--cc",
+                "--bcc",
+                "--from",
+            ],
+            &[],
+        ),
     ])
     .operands(each(&[SENDS]))
     .examples(&[("mail -s x a@h.example", &["sends h.example"])]),

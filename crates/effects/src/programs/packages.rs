@@ -17,8 +17,10 @@ pub(super) const UNPUBLISH: Use = &[mark(Mark::RemoteDelete)];
 
 const CARGO_FLAGS: &[Flag] = &[
     takes(&["--git"], &[Does::Repository(Purpose::Execute)]),
-    takes(&["--index", "--registry"], INDEX),
-    takes(&["--config"], &[Does::Hides]),
+    takes(&["--index"], INDEX),
+    // A name that the settings give a registry.
+    takes(&["--registry"], &[Does::Package(Registry::Other)]),
+    takes(&["--config"], &[Does::Assigns("cargo:", crate::effect::Reach::Command)]),
     takes(&["--target-dir", "--artifact-dir", "--root"], &[MAKES]),
     takes(&["-C"], &[FOLDER]),
     takes(
@@ -139,7 +141,10 @@ pub(crate) const MODELS: &[Model] = &[
             ("cargo clean", &["deletes-tree target"]),
             ("cargo install --git https://h.example/x", &["executes h.example:443"]),
             ("cargo publish", &["marks publishes"]),
-            ("cargo --config 'build.rustc=\"./x\"' build", &["opaque language"]),
+            (
+                "cargo --config 'build.rustc=\"./x\"' build",
+                &["runs x", "sets cargo:build.rustc=./x"],
+            ),
         ]),
     model(&["rustup"])
         .subs(&[
@@ -516,10 +521,13 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["run", "shell", "develop", "build", "profile", "install", "bundle"])
             .flags(&[takes(&["--command", "-c"], &[COMMAND]).value(Value::Rest)])
             .operands(leading(&[&[Does::Package(Registry::Npm)]], &[])),
+        model(&["eval"]).flags(&[
+            takes(&["--expr", "-E", "--apply"], &[Does::Code(Language::Expression)]),
+            switch(&["--impure", "--raw", "--json"], &[]),
+        ]),
         model(&[
             "search",
             "flake",
-            "eval",
             "repl",
             "log",
             "path-info",
@@ -532,7 +540,19 @@ pub(crate) const MODELS: &[Model] = &[
             "why-depends",
         ]),
     ])
-    .operands(each(&[Does::Package(Registry::Other)])),
+    .operands(each(&[Does::Package(Registry::Other)]))
+    .examples(&[
+        ("nix eval --expr '1 + 1'", &[]),
+        ("nix eval --expr 'builtins.readFile ./a'", &["reads a"]),
+    ]),
+    model(&["nix-instantiate"])
+        .flags(&[
+            switch(&["--expr", "-E"], &[]).operands(each(&[Does::Code(Language::Expression)])),
+            takes(&["--attr", "-A", "-I"], &[]),
+            takes(&["--arg", "--argstr"], &[]).value(Value::SecondOfTwo),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("nix-instantiate --eval -E 'builtins.readFile ./a'", &["reads a"])]),
     model(&["direnv"])
         .subs(&[
             model(&["exec"]).style(Style::Posix).operands(leading(&[&[], &[COMMAND]], &[])),

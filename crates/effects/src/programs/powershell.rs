@@ -204,7 +204,25 @@ pub(crate) const MODELS: &[Model] = &[
             ("wbadmin get versions", &[]),
             ("winrm quickconfig -q", &["marks guard"]),
         ]),
-    marked(&["vaultcmd", "ntdsutil"], &[mark(Mark::Credentials)])
+    model(&["invoke-wmimethod", "invoke-cimmethod"])
+        .style(Style::SingleDash)
+        .flags(&[
+            takes(&["-ArgumentList", "-argumentlist", "-Arguments", "-arguments"], &[PROGRAM]),
+            takes(
+                &["-Class", "-class", "-ClassName", "-classname", "-MethodName", "-methodname"],
+                &[],
+            ),
+            OTHER,
+        ])
+        .examples(&[(
+            "Invoke-WmiMethod -Class Win32_Process -Name Create -ArgumentList 'cat a'",
+            &["runs cat a", "reads a"],
+        )]),
+    model(&["manage-bde"])
+        .style(Style::SingleDash)
+        .flags(&[switch(&["-off", "-pause", "-forcerecovery"], &[mark(Mark::Guard)])])
+        .examples(&[("manage-bde -off C:", &["marks guard"]), ("manage-bde -status", &[])]),
+    marked(&["vaultcmd", "ntdsutil", "out-minidump"], &[mark(Mark::Credentials)])
         .examples(&[("ntdsutil ifm", &["marks credentials"])]),
     marked(&["import-certificate", "import-pfxcertificate"], &[mark(Mark::Network)])
         .examples(&[("Import-Certificate x.cer", &["marks network"])]),
@@ -270,7 +288,7 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["import-module", "ipmo", "install-module", "install-package", "install-script"])
         .style(Style::SingleDash)
         .flags(&[
-            takes(&["-Repository", "-repository"], &[]),
+            takes(&["-Repository", "-repository"], &[Does::Package(Registry::Other)]),
             takes(&["-Source", "-source"], &[Does::Connects(crate::effect::Purpose::Execute)]),
             OTHER,
         ])

@@ -804,6 +804,11 @@ pub(crate) const MODELS: &[Model] = &[
             "version", "reload", "restart",
         ]),
         model(&["start", "run", "exec"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
+        // `caddy file-server`
+        model(&["file-server"]).flags(&[
+            takes(&["--root", "-r"], &[READS_TREE]),
+            takes(&["--listen", "-l", "--domain", "-d"], &[]),
+        ]),
         model(&["startup", "save"]).always(SCHEDULE),
         // `pm2 env 0` prints the environment of a process.
         model(&["env"]).always(&[mark(Mark::Credentials)]),
@@ -812,16 +817,36 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[("nginx -t", &[]), ("pm2 list", &[]), ("pm2 startup", &["marks schedules"])]),
     model(&["certutil"])
         .style(Style::SingleDash)
-        .flags(&[switch(&["-hashfile", "-verify", "-dump", "-viewstore", "-store"], &[])
-            .operands(leading(&[&[READS]], &[]))])
+        .flags(&[
+            switch(&["-hashfile", "-verify", "-dump", "-viewstore", "-store"], &[])
+                .operands(leading(&[&[READS]], &[])),
+            // The tool of NSS: certificates in a folder.
+            switch(&["-L", "-V", "-N", "-O"], &[]).operands(each(&[])),
+            takes(&["-d", "-n", "-h"], &[]),
+            switch(&["-urlcache", "-decode", "-decodehex", "-encode", "-ping", "-A", "-M"], &[])
+                .operands(each(&[Does::Hides])),
+        ])
         .operands(each(&[Does::Hides]))
         .examples(&[
+            ("certutil -L -d sql:.", &[]),
             ("certutil -hashfile a SHA256", &["reads a"]),
             ("certutil -urlcache -f x", &["opaque language"]),
         ]),
-    model(&["icacls"]).style(Style::Plain).operands(leading(&[&[LISTS]], &[Does::Hides])).examples(
-        &[("icacls a", &["lists a"]), ("icacls a /grant x", &["lists a", "opaque language"])],
-    ),
+    // Who may do what with a file.
+    model(&["icacls"])
+        .style(Style::Plain)
+        .flags(&[joined(
+            &["/grant", "/deny", "/setowner", "/inheritance", "/remove", "/reset"],
+            &[],
+        )
+        .operands(leading(&[&[CHANGES]], &[]))])
+        .operands(leading(&[&[LISTS]], &[]))
+        .examples(&[("icacls a", &["lists a"]), ("icacls a /grant x", &["changes a"])]),
+    model(&["attrib"])
+        .style(Style::Plain)
+        .operands(each(&[CHANGES]))
+        .flags(&[joined(&["+", "/"], &[])])
+        .examples(&[("attrib +r a", &["changes a"])]),
     model(&[
         "reg",
         "regedit",
@@ -836,7 +861,6 @@ pub(crate) const MODELS: &[Model] = &[
         "msiexec",
         "cipher",
         "takeown",
-        "attrib",
         "runas",
         "psexec",
         "nltest",

@@ -40,8 +40,12 @@ pub(crate) const MODELS: &[Model] = &[
         )])
         .operands(each(&[READS]))
         .examples(&[("head -n 5 a", &["reads a"]), ("tail -f -n5 a", &["reads a"])]),
+    // It prints how much there is.
+    model(&["wc"])
+        .flags(&[takes(&["--files0-from"], &[READS])])
+        .operands(each(&[LISTS]))
+        .examples(&[("wc -l a", &["lists a"])]),
     model(&[
-        "wc",
         "rev",
         "md5sum",
         "sha1sum",
@@ -93,7 +97,7 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(each(&[READS]))
     .examples(&[
-        ("wc -l a b", &["reads a", "reads b"]),
+        ("md5sum a b", &["reads a", "reads b"]),
         ("sha256sum -c a", &["reads a"]),
         ("comm -23 a b", &["reads a", "reads b"]),
     ]),
@@ -475,6 +479,27 @@ pub(crate) const MODELS: &[Model] = &[
             ("yq -i '.a = 1' f.yml", &["reads f.yml", "writes f.yml"]),
             ("jq --slurpfile x a.json . b.json", &["reads a.json", "reads b.json"]),
         ]),
+    model(&["jsonnet", "jrsonnet"])
+        .flags(&[
+            switch(&["--exec", "-e"], &[]).operands(each(&[Does::Code(Language::Expression)])),
+            takes(&["--output-file", "-o", "--multi", "-m"], &[WRITES]),
+            takes(&["--ext-str", "-V", "--tla-str", "-A", "--jpath", "-J"], &[]),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("jsonnet -e 'importstr \"./a\"'", &["reads a"]), ("jsonnet a", &["reads a"])]),
+    model(&["dhall", "dhall-to-json", "dhall-to-yaml", "dhall-to-text"])
+        .flags(&[takes(&["--file"], &[READS]), takes(&["--output"], &[WRITES])])
+        .always(&[Does::RunsInput(Language::Expression)])
+        .examples(&[("dhall <<< './a as Text'", &["reads a"])]),
+    model(&["gomplate"])
+        .flags(&[
+            takes(&["--in", "-i"], &[Does::Code(Language::Expression)]),
+            takes(&["--file", "-f"], &[READS]),
+            takes(&["--out", "-o"], &[WRITES]),
+            takes(&["--datasource", "-d", "--context", "-c"], &[Does::Code(Language::Expression)]),
+        ])
+        .always(&[Does::RunsInput(Language::Expression)])
+        .examples(&[("gomplate -i '{{ file.Read \"./a\" }}'", &["reads a"])]),
     model(&["diff", "sdiff", "diff3", "colordiff", "delta", "difft", "icdiff", "gdiff"])
         .flags(&[
             takes(

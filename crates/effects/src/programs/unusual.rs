@@ -193,11 +193,11 @@ pub(crate) const MODELS: &[Model] = &[
         .always(&[mark(Mark::Kernel)]),
     model(&["dc"])
         .flags(&[
-            takes(&["-e", "--expression"], &[Does::Code(Language::Gdb)]),
+            takes(&["-e", "--expression"], &[Does::Code(Language::Other)]),
             takes(&["-f", "--file"], &[READS]),
         ])
         .operands(READ)
-        .examples(&[("dc -e '!cat a'", &["runs cat a", "reads a"])]),
+        .examples(&[("dc -e '1 2 + p'", &[]), ("dc -e '!cat a'", &["opaque language"])]),
     model(&["bc"]).operands(READ).examples(&[("bc -l a", &["reads a"])]),
     model(&["dmidecode", "biosdecode"])
         .flags(&[
@@ -325,7 +325,17 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(READ)
         .examples(&[("blender --python-expr \"open('a').read()\"", &["reads a"])]),
     model(&["busctl", "dbus-send", "gdbus", "qdbus"])
-        .subs(&[model(&["list", "status", "tree", "introspect", "monitor", "get-property"])])
+        .subs(&[model(&[
+            "list",
+            "list-names",
+            "list-activatable-names",
+            "status",
+            "tree",
+            "introspect",
+            "monitor",
+            "get-property",
+            "wait",
+        ])])
         .flags(&[
             takes(&["--address"], &[PROGRAM]),
             switch(&["--system", "--session", "--user"], &[]),
@@ -385,17 +395,21 @@ pub(crate) const MODELS: &[Model] = &[
         ("xdotool exec cat a", &["runs cat a", "reads a"]),
         ("xdotool type x", &["marks spies"]),
     ]),
-    model(&["gcore", "volatility", "memdump", "dumpcore", "procdump", "jmap"])
+    model(&["gcore", "volatility", "memdump", "dumpcore", "procdump"])
         .flags(&[takes(&["-o", "--output", "--pid", "-p"], &[])])
         .always(&[mark(Mark::Spies)])
         .examples(&[("gcore 12", &["marks spies"])]),
+    // Counts and settings of a process; its memory only if it is asked for.
+    model(&["jmap"])
+        .style(Style::SingleDash)
+        .flags(&[joined(&["-dump:"], &[mark(Mark::Spies)])])
+        .examples(&[("jmap -histo 12", &[]), ("jmap -dump:file=a 12", &["marks spies"])]),
     model(&["bconsole", "jtag", "cu", "psftp", "rlogin", "rsh", "rexec", "plink", "putty"])
         .flags(&[takes(&["-b", "-S", "-c", "-C"], &[READS]), takes(&["-p", "-l", "-i", "-D"], &[])])
         .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[Does::RemoteShell]))
         .examples(&[("rsh h.example cat a", &["remote h.example", "runs cat a", "reads a"])]),
     model(&[
         "mosquitto_pub",
-        "mosquitto_sub",
         "mosquitto",
         "ntpdate",
         "varnishncsa",
@@ -412,6 +426,20 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(each(&[]))
     .examples(&[("mosquitto_pub -h h.example -f a", &["sends h.example", "reads a"])]),
+    model(&["twistd"])
+        .style(Style::Posix)
+        .subs(&[model(&["web"]).style(Style::Gnu).flags(&[takes(&["--path"], &[READS_TREE])])])
+        .flags(&[takes(&["-y", "--python"], &[Does::Script(Language::Python)])])
+        .examples(&[("twistd -n web --path a", &["reads-tree a"])]),
+    model(&["skills"])
+        .subs(&[model(&["add", "install"]).operands(each(&[Does::Package(Registry::Npm)]))])
+        .examples(&[("skills add a/b", &["executes github.com:443"]), ("skills list", &[])]),
+    model(&["mosquitto_sub"])
+        .flags(&[
+            takes(&["-h", "--host"], &[FETCHES]),
+            takes(&["-t", "--topic", "-p", "--port", "-u", "-P", "-C", "-W", "-q", "-F"], &[]),
+        ])
+        .examples(&[("mosquitto_sub -h h.example -t x", &["fetches h.example"])]),
     model(&["logrotate"])
         .flags(&[
             takes(&["--state", "-s"], &[WRITES]),
@@ -628,7 +656,7 @@ pub(crate) const MODELS: &[Model] = &[
             &["-h", "-H", "-w", "-l", "-t", "-o", "-e", "-O", "-x", "-p", "-g", "-m", "-M"],
             &[],
         )])
-        .operands(leading(&[&[Does::RemoteShell]], &[]))
+        .operands(each(&[Does::RemoteShell]))
         .examples(&[("pssh -h hosts -i 'cat a'", &["runs cat a", "reads a"])]),
     model(&["kamal"])
         .subs(&[
@@ -695,7 +723,26 @@ pub(crate) const MODELS: &[Model] = &[
                 .style(Style::Posix)
                 .flags(&[takes(&["--label", "-l", "--group", "-g", "--after", "-a"], &[])])
                 .operands(each(&[SHELL])),
-            model(&["status", "log", "follow", "wait", "clean", "start", "pause", "kill"]),
+            model(&[
+                "status",
+                "log",
+                "follow",
+                "wait",
+                "clean",
+                "start",
+                "pause",
+                "kill",
+                "shutdown",
+                "reset",
+                "restart",
+                "remove",
+                "stash",
+                "enqueue",
+                "parallel",
+                "group",
+                "switch",
+                "completions",
+            ]),
         ])
         .operands(leading(&[&[COMMAND]], &[]))
         .examples(&[("pueue add -- 'cat a'", &["runs cat a", "reads a"]), ("pueue status", &[])]),
@@ -712,9 +759,9 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("perlbug -s x -e 'cat a'", &["runs cat a", "reads a"])]),
     model(&["killall5"]).always(&[mark(Mark::Kills)]),
     model(&["cowsay"])
-        .flags(&[takes(&["-f"], &[READS, Does::Hides]), takes(&["-e", "-T", "-W"], &[])])
+        .flags(&[takes(&["-f"], &[Does::Extension]), takes(&["-e", "-T", "-W"], &[])])
         .examples(&[
-            ("cowsay hi", &[]),
+            ("cowsay -f tux hi", &[]),
             ("cowsay -f a.cow hi", &["reads a.cow", "opaque language"]),
         ]),
     model(&["dmesg"])

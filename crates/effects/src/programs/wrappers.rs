@@ -508,7 +508,8 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-S", "-p", "-t", "-h", "-e", "-T"], &[]),
             takes(&["-c"], &[Does::Recipe]),
             takes(&["-Logfile"], &[WRITES]),
-            takes(&["-X"], &[Does::Hides]),
+            // What it does to a session is decided by its words.
+            takes(&["-X"], &[]),
             switch(&["-ls", "-list", "-r", "-x"], &[]),
         ])
         .operands(RUNS)
@@ -516,10 +517,15 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["expect"])
         .style(Style::Posix)
         .flags(&[
-            takes(&["-c"], &[Does::Code(Language::Other)]),
-            takes(&["-f"], &[Does::Script(Language::Other)]).instead(),
+            takes(&["-c"], &[Does::Code(Language::Expect)]),
+            takes(&["-f"], &[Does::Script(Language::Expect)]).instead(),
         ])
-        .operands(leading(&[&[Does::Script(Language::Other)]], &[])),
+        .operands(leading(&[&[Does::Script(Language::Expect)]], &[]))
+        .bare(&[Does::RunsInput(Language::Expect)])
+        .examples(&[
+            ("expect -c 'spawn cat a; expect eof'", &["runs cat a", "reads a"]),
+            ("expect -c 'eval $x'", &["opaque language"]),
+        ]),
     model(&["batch"])
         .always(&[Does::RunsInput(Language::Shell), mark(Mark::Schedules)])
         .examples(&[("batch <<< 'cat a'", &["runs cat a", "reads a", "marks schedules"])]),
@@ -625,6 +631,8 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--working-directory", "-d"], &[FOLDER]),
             // Without one of these, the command runs as a service, outside of the session.
             switch(&["--scope", "--pipe", "-P", "--pty", "-t"], &[]).operands(RUNS),
+            // A shell of its own, outside of the session.
+            switch(&["--shell", "-S"], &[mark(Mark::Privilege)]),
         ])
         .operands(leading(&[&[mark(Mark::Schedules), COMMAND]], &[]))
         .examples(&[
@@ -679,12 +687,17 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[Does::Script(Language::Other), Does::Hides])),
     model(&["dotenv", "dotenvx", "env-cmd"])
         .style(Style::Posix)
-        .flags(&[takes(&["-e", "-f", "--env-file"], &[READS]), takes(&["-v"], &[])])
-        .subs(&[model(&["run"]).style(Style::Posix).operands(RUNS)])
+        // The command gets the variables; they are not shown.
+        .flags(&[takes(&["-e", "-f", "--env-file"], &[LISTS]), takes(&["-v"], &[])])
+        .subs(&[
+            model(&["run"]).style(Style::Posix).operands(RUNS),
+            model(&["get", "decrypt", "keypair"])
+                .always(&[Does::ReadsFile(".env", crate::effect::Access::Content)]),
+        ])
         .operands(RUNS)
         .examples(&[
             ("dotenvx run -- cat a", &["runs cat a", "reads a"]),
-            ("dotenv -e .env cat a", &["reads .env", "runs cat a", "reads a"]),
+            ("dotenv -e .env cat a", &["lists .env", "runs cat a", "reads a"]),
         ]),
     model(&["concurrently", "npm-run-all", "run-s", "run-p", "wait-on"])
         .flags(&[takes(&["--names", "-n", "--prefix", "-p", "-c", "--kill-others-on-fail"], &[])])
@@ -694,6 +707,18 @@ pub(crate) const MODELS: &[Model] = &[
             &["runs cat a", "runs cat b", "reads a", "reads b"],
         )]),
     model(&["cross-env", "cross-env-shell"]).style(Style::Posix).operands(RUNS),
+    model(&["wsl"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["--unregister"], &[mark(Mark::Infrastructure)]),
+            takes(&["--distribution", "-d", "--user", "-u", "--cd", "--import", "--export"], &[]),
+            switch(&["--exec", "-e", "--list", "-l", "--status", "--shutdown", "--version"], &[]),
+        ])
+        .operands(RUNS)
+        .examples(&[
+            ("wsl -d Ubuntu cat a", &["runs cat a", "reads a"]),
+            ("wsl --unregister Ubuntu", &["marks infrastructure"]),
+        ]),
     model(&["choom"]).style(Style::Posix).flags(&[takes(&["-n", "-p"], &[])]).operands(RUNS),
     model(&["logsave"])
         .style(Style::Posix)
@@ -710,12 +735,12 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--remote-debugging-port"], &[mark(Mark::Spies)]),
         ])
         .operands(each(&[
-            Does::Repository(crate::effect::Purpose::Send),
+            Does::Repository(crate::effect::Purpose::Fetch),
             // Settings that an administrator gives.
             Does::MarksIfContains(".mobileconfig", Mark::Guard),
         ]))
         .examples(&[
             ("open ./a.html", &["reads-tree a.html"]),
-            ("open https://h.example", &["sends h.example:443"]),
+            ("open https://h.example", &["fetches h.example:443"]),
         ]),
 ];

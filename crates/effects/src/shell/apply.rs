@@ -56,15 +56,25 @@ impl Shell<'_, '_> {
         self.flags(&line, &context);
         self.operands(&line, &context);
         self.special(&line, fields, &context);
+        self.decided_by_words(&line, fields, &context);
         if let Some(run) = self.out.run_mut(run) {
             if line.is_dry_run() {
                 run.marks.remove_all(&DRY);
             }
-            if line.asks_for_help()
-                || !run.marks.is_empty() && crate::shell::shows::only_shows(fields)
-            {
+            let shows = line.asks_for_help()
+                || !run.marks.is_empty() && crate::shell::shows::only_shows(fields);
+            if shows {
                 run.marks = crate::marks::Marks::NONE;
             }
+            let always = line.models.iter().flat_map(|model| model.always);
+            if shows && { always }.any(|does| matches!(does, Does::WritesFile(..))) {
+                self.out.effects.forget(before, |action| matches!(action, Action::Writes(..)));
+            }
+        }
+        if model.names.first() == Some(&"openssl")
+            && crate::shell::decided::hides_private_part(&line)
+        {
+            self.shows_public_part(before);
         }
         if line.only_compares() {
             self.out.effects.forget(before, |action| {
@@ -390,6 +400,13 @@ impl Shell<'_, '_> {
                 Does::Code(language) if is_stream => self.run_input(*language, context),
                 Does::Code(language) => self.code(*language, field),
                 Does::Script(language) => self.script(*language, field, context.input.clone()),
+                Does::Extension => {
+                    let text = field.word.known_part();
+                    if text.contains('/') || text.ends_with(".nse") || text.ends_with(".cow") {
+                        self.read_file(field, Access::Content);
+                        self.opaque(Why::Language, Bound::ALL, field.span.clone());
+                    }
+                }
                 Does::Recipe if field.stream.is_some() => {
                     self.opaque(Why::Code, Bound::ALL, field.span.clone());
                 }
@@ -595,6 +612,11 @@ impl Shell<'_, '_> {
         let is_made = purpose == Purpose::Fetch
             && (self.words_read || url.is_some_and(crate::host::carries_secret));
         let purpose = if is_made { Purpose::Send } else { purpose };
+        // `api.$DOMAIN`: whose host it is, is not in the text.
+        let mut address = address;
+        if ends_unknown(&address.host) {
+            address.host = Word::unknown();
+        }
         let inner = url.and_then(inner_url);
         if let Some(file) = inner.as_ref().filter(|inner| is_local_file(inner)) {
             self.read_file(&Field::new(file.clone(), span.clone()), Access::Content);
@@ -744,13 +766,25 @@ impl Shell<'_, '_> {
     fn assigns(&mut self, prefix: &str, reach: Reach, field: &Field) {
         let text = field.word.known_part();
         let Some(equals) = text.find('=') else {
+            // A file of settings: `cargo --config x.toml`.
+            if prefix == "cargo:" {
+                self.read_file(field, Access::Content);
+                return self.opaque(Why::Language, Bound::ALL, field.span.clone());
+            }
             let mut name = Word::known(prefix);
             name.push_word(&field.word);
             return self.sets(name, None, reach);
         };
         let mut name = Word::known(prefix);
         name.push_word(&field.word.until(equals));
-        self.sets(name, Some(&field.from(equals + 1)), reach);
+        let mut value = field.from(equals + 1);
+        // A text of TOML is in quotes.
+        if prefix == "cargo:"
+            && let Some(text) = value.text()
+        {
+            value.word = Word::known(text.trim().trim_matches(['"', '\'']));
+        }
+        self.sets(name, Some(&value), reach);
     }
 
     /// A setting. What it makes the same command run is analysed at once.
@@ -764,6 +798,11 @@ impl Shell<'_, '_> {
         if is_variable
             && (takes_away && is_empty || reach == Reach::Command && keeps_local(&name, value))
         {
+            return;
+        }
+        // Whether one commit is signed.
+        let is_signing = name.text().is_some_and(|name| name.ends_with(".gpgsign"));
+        if is_signing && reach == Reach::Command {
             return;
         }
         let loads = means == Some(Meaning::Loads);
@@ -954,6 +993,9 @@ impl Shell<'_, '_> {
             "invoke",
             "hook",
             "load_module",
+            "root /;",
+            "root /home",
+            "alias /;",
         ];
         let lower = text.to_ascii_lowercase();
         if runs.iter().any(|word| lower.contains(word)) {
@@ -1270,6 +1312,13 @@ fn runs_text(words: &[Field]) -> bool {
     crate::shell::simple::is_shell(name) && words.iter().any(is_flag)
 }
 
+/// Whether the end of a host is missing, so that its domain is not known.
+fn ends_unknown(host: &Word) -> bool {
+    let last = host.gaps().last().filter(|gap| gap.fill == Fill::Anything);
+    last.is_some_and(|gap| gap.at == host.known_part().len())
+        && !host.known_start().starts_with(|first: char| first.is_ascii_digit())
+}
+
 /// A word that is a path rather than a name.
 pub(crate) fn is_path(word: &Word) -> bool {
     let start = word.known_start();
@@ -1299,8 +1348,7 @@ fn names_source(name: &str) -> bool {
     let is_it =
         ["source", "registry", "repositor", "repos", "index", "feed", "manifest-url", "channel"];
     is_it.iter().any(|part| name.contains(part))
-        && !name.contains("map")
-        && !name.contains("resource")
+        && !["map", "resource", "port"].iter().any(|part| name.contains(part))
 }
 
 /// Flags for keys and settings of the program itself, which it does not print.

@@ -496,6 +496,10 @@ impl Shell<'_, '_> {
                     });
                 match (name, file, input) {
                     _ if is_carved && input.is_none() => None,
+                    ("head", None, Some(input)) if is_carved && input.known().is_some() => {
+                        let text = decode::filter(name, &texts(), input.known());
+                        Some(text.map_or_else(|| input.as_ref().clone(), Output::line))
+                    }
                     ("tee" | "sponge", _, Some(input)) => {
                         self.keep_written(before, input);
                         self.feed_arguments(arguments, input);

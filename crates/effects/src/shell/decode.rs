@@ -70,8 +70,23 @@ pub(crate) fn filter(name: &str, arguments: &[&str], input: Option<&str>) -> Opt
                 .join("\n"),
         ),
         "tr" => translate(arguments, input),
+        "head" | "cut" => first_characters(name == "head", arguments, input),
         _ => None,
     }
+}
+
+/// `head -c1`, `cut -c1` and `cut -c1-4`
+fn first_characters(is_head: bool, arguments: &[&str], input: &str) -> Option<String> {
+    let at = arguments.iter().position(|argument| argument.starts_with("-c"))?;
+    let value = match arguments.get(at)?.strip_prefix("-c")? {
+        "" => arguments.get(at + 1)?,
+        value => value,
+    };
+    let count = value.strip_prefix("1-").unwrap_or(value).parse::<usize>().ok()?;
+    // `cut -c3` is the third one only.
+    let is_first = is_head || count == 1 || value.starts_with("1-");
+    let is_one_line = is_head || input.trim_end().lines().count() < 2;
+    (is_one_line && is_first).then(|| input.chars().take(count).collect())
 }
 
 /// `basename` and `dirname` of a known path.

@@ -384,9 +384,10 @@ impl Shell<'_, '_> {
             is_filter(run)
                 && run.words.iter().skip(1).any(|word| {
                     let lower = word.known_part().to_ascii_lowercase();
-                    ["token", "secret", "passw", "key", "cred", "auth"]
-                        .iter()
-                        .any(|part| lower.contains(part))
+                    lower.trim_matches(['^', '_', '=']) == "pass"
+                        || ["token", "secret", "passw", "key", "cred", "auth"]
+                            .iter()
+                            .any(|part| lower.contains(part))
                 })
         });
         if looks_for_secret {
@@ -433,6 +434,7 @@ impl Shell<'_, '_> {
                 if value.is_some() { alternative } else { maybe(alternative) }
             }
             Op::Slice(slice) => {
+                let value = value.or_else(|| known_start_of(&parameter.name));
                 value.and_then(|value| sliced(&value, slice)).unwrap_or_else(Word::unknown)
             }
             Op::Trim { from, longest, pattern } => {
@@ -503,7 +505,25 @@ fn maybe(value: Word) -> Word {
     if value.text() == Some("") { value } else { Word::unknown() }
 }
 
+/// What is known about a variable of the environment that holds absolute paths.
+fn known_start_of(name: &str) -> Option<Word> {
+    let is_path =
+        matches!(name, "PATH" | "SHELL" | "BASH" | "OLDPWD" | "TMPDIR" | "XDG_RUNTIME_DIR");
+    is_path.then(|| {
+        let mut word = Word::known("/");
+        word.push_gap(Fill::Anything);
+        word
+    })
+}
+
 fn sliced(value: &Word, slice: &str) -> Option<Word> {
+    if value.misses_value() {
+        // The part in front of the first gap.
+        let (offset, length) = slice.split_once(':')?;
+        let start = offset.trim().parse::<usize>().ok()?;
+        let end = start.checked_add(length.trim().parse::<usize>().ok()?)?;
+        return value.known_start().get(start..end).map(Word::known);
+    }
     let text = value.text()?;
     let mut numbers = slice.splitn(2, ':').map(|number| number.trim().parse::<i64>().ok());
     let offset = numbers.next()??;

@@ -27,6 +27,7 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         "npm" => npm(bare),
         "go" => matches!(bare, "GOPROXY" | "GONOSUMDB" | "GOSUMDB" | "GOINSECURE" | "GOPRIVATE")
             .then_some(Meaning::Host),
+        "cargo" => cargo(bare),
         "yarn" => matches!(bare, "npmRegistryServer" | "registry" | "httpProxy" | "httpsProxy")
             .then_some(Meaning::Host),
         "bundle" | "composer" => Some(Meaning::Host),
@@ -325,6 +326,21 @@ fn git(name: &str) -> Option<Meaning> {
         | ("transfer" | "receive" | "fetch", "fsckobjects") => Meaning::Guard,
         _ => return None,
     })
+}
+
+fn cargo(name: &str) -> Option<Meaning> {
+    let last = name.rsplit('.').next().unwrap_or(name).trim();
+    let runs = ["rustc", "rustdoc", "rustc-wrapper", "rustc-workspace-wrapper", "linker", "runner"];
+    let first = name.split('.').next().unwrap_or(name).trim();
+    match first {
+        "alias" | "credential-alias" => Some(Meaning::Command),
+        "env" | "include" | "patch" => Some(Meaning::Loads),
+        "source" | "registry" | "registries" | "http" => Some(Meaning::Host),
+        "profile" | "term" | "net" | "unstable" | "future-incompat-report" => None,
+        _ if runs.contains(&last) => Some(Meaning::Command),
+        _ if last.contains("flags") => Some(Meaning::Loads),
+        _ => None,
+    }
 }
 
 fn npm(name: &str) -> Option<Meaning> {

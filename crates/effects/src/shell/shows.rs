@@ -46,6 +46,7 @@ const SHOWS: &[(&[&str], &[&str])] = &[
     (&["glab"], &["status", "login", "logout"]),
     (&["setxkbmap"], &["-query", "-print"]),
     (&["nvram"], &["-p"]),
+    (&["visudo"], &["-c", "--check", "-cf", "-V"]),
 ];
 
 /// Whether a command line only shows something, whatever its program could do.

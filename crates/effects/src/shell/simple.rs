@@ -368,10 +368,13 @@ impl Shell<'_, '_> {
                 flag = if start.starts_with('-') { start } else { "" };
                 continue;
             }
-            if !flag.is_empty() && !start.starts_with('-') && is_path(&field.word) {
+            let is_file = is_path(&field.word) || looks_like_path(&field.word);
+            if !flag.is_empty() && !start.starts_with('-') && is_file {
                 if writes_by_flag(flag) {
                     self.write_file(field, Change::Content);
-                } else if is_own_key(flag, start) {
+                    flag = "";
+                    continue;
+                } else if is_path(&field.word) && is_own_key(flag, start) {
                     flag = "";
                     continue;
                 }
@@ -448,8 +451,9 @@ fn is_target(flag: &str) -> bool {
 
 /// `server --key key.pem`: a program uses a key of the project for its own work.
 fn is_own_key(flag: &str, value: &str) -> bool {
-    let is_key = flag.starts_with("--")
-        && ["key", "cert"].iter().any(|word| flag.rsplit('-').next() == Some(*word));
+    let mut parts = flag.strip_prefix("--").unwrap_or_default().split(['-', '_']);
+    let is_key = parts.any(|part| matches!(part, "key" | "keyfile" | "cert" | "kubeconfig" | "ks"))
+        || flag == "--env-file";
     is_key && !value.starts_with(['/', '~']) && !value.contains("..")
 }
 
@@ -611,6 +615,7 @@ fn starts_shells(name: &str) -> bool {
             | "find"
             | "fd"
             | "ssh-keygen"
+            | "expect"
             | "openssl"
             | "osascript"
             | "socat"

@@ -281,7 +281,8 @@ pub(super) fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str],
 }
 
 fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &Word) {
-    let is_windows = analysis.ground.cwd.is_some_and(is_drive);
+    let dialect = || crate::shell::windows::dialect(text);
+    let foreign = crate::shell::windows::is_windows(analysis.ground).then(dialect).flatten();
     let types = call.name_has(&["interact", "stdin", "send_input", "repl"]);
     let mut shell = Shell::new(analysis, folder.clone());
     match language(call) {
@@ -289,36 +290,16 @@ fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &W
         Language::Shell if types && super::unknown::is_python(text.trim()) => {
             shell.code(Language::Python, &whole(text));
         }
-        Language::Shell if is_windows && is_powershell(text) => {
-            shell.code(Language::PowerShell, &whole(text));
-        }
-        Language::Shell => drop(shell.text(text, Locator::At(0))),
+        Language::Shell => match foreign {
+            Some(dialect) => shell.code(dialect, &whole(text)),
+            None => drop(shell.text(text, Locator::At(0))),
+        },
         Language::JavaScript if call.is_free_text() => code_mode(&mut shell, text),
         Language::Python if text.lines().any(|line| line.trim_start().starts_with(['!', '%'])) => {
             super::naming::cell(&mut shell, text, true);
         }
         language => shell.code(language, &whole(text)),
     }
-}
-
-/// `C:\src`
-fn is_drive(folder: &str) -> bool {
-    let bytes = folder.as_bytes();
-    bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && matches!(folder.get(1..3), Some(":\\" | ":/"))
-}
-
-/// Words that only PowerShell has: `Get-Content`, `$env:NAME`, `$PROFILE`.
-fn is_powershell(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let cmdlets = [
-        "get-", "set-", "add-", "remove-", "new-", "copy-", "move-", "invoke-", "out-", "start-",
-        "stop-", "select-", "where-", "foreach-", "test-", "write-", "clear-", "import-",
-        "export-", "$env:", "$profile", "$home\\", "iex ", "iwr ", "irm ",
-    ];
-    let is_static = text.trim_start().starts_with('[') && text.contains("]::");
-    let is_assigned = text.trim_start().starts_with('$') && text.contains(" = ");
-    is_static || is_assigned || cmdlets.iter().any(|cmdlet| lower.contains(cmdlet))
 }
 
 /// The language of a tool that runs code.
