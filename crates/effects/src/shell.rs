@@ -35,6 +35,7 @@ mod subscripts;
 pub(crate) mod syntax;
 
 pub(crate) use apply::glob_word;
+pub(crate) use earlier::{by_ending, first_line_language};
 pub(crate) use package_programs::of_image;
 pub(crate) use special::is_cloud;
 pub(crate) use sql_arguments::is_sql_statement;
