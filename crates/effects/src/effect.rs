@@ -94,6 +94,8 @@ pub enum Change {
     Attributes,
     /// It becomes a link to something else.
     Link,
+    /// It gets code that attacks whenever it runs: that sends the user's keys away, for example.
+    Planted,
 }
 
 /// How much is deleted.
@@ -382,6 +384,7 @@ impl Change {
             Self::Folder => "makes",
             Self::Attributes => "changes",
             Self::Link => "links",
+            Self::Planted => "plants",
         }
     }
 }

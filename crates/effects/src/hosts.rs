@@ -68,8 +68,8 @@ impl HostPattern {
             HostForm::Glob(glob) if !glob.contains('*') => {
                 Truth::from_bool(crate::glob::word_matches(name, glob)).and(Truth::Unknown)
             }
-            Form::Glob(glob) => Truth::from_bool(may_be(name, glob)).and(Truth::Unknown),
-            Form::Network(..) => Truth::Unknown,
+            HostForm::Glob(glob) => Truth::from_bool(may_be(name, glob)).and(Truth::Unknown),
+            HostForm::Network(..) => Truth::Unknown,
         }
     }
 }

@@ -37,6 +37,7 @@ pub(crate) mod syntax;
 pub(crate) mod windows;
 
 pub(crate) use apply::glob_word;
+pub(crate) use earlier::{by_ending, first_line_language};
 pub(crate) use package_programs::of_image;
 pub(crate) use special::is_cloud;
 pub(crate) use sql_arguments::is_sql_statement;

@@ -15,8 +15,10 @@ use crate::word::Word;
 
 mod arguments;
 pub(crate) mod deeds;
+mod flow;
 mod known;
 mod naming;
+mod planted;
 mod program_tool;
 mod services;
 mod typed;
@@ -28,6 +30,7 @@ pub fn command(text: &str, ground: &Ground<'_>) -> Effects {
     let mut analysis = Analysis::new(ground);
     analysis.argument("$", text);
     Shell::new(&mut analysis, working_folder(ground)).text(text, Locator::At(0));
+    planted::find(&mut analysis);
     analysis.finish()
 }
 
@@ -93,6 +96,7 @@ fn analyse_tool(
         Some(entry) if !entry.effects.is_empty() => {
             known::analyse(&mut analysis, &call, &entry.acting());
             unknown::analyse(&mut analysis, &call);
+            planted::find(&mut analysis);
             return analysis.finish().within(bound);
         }
         Some(entry) => {
@@ -116,6 +120,7 @@ fn analyse_tool(
             program_tool::analyse(&mut analysis, &call);
         }
     }
+    planted::find(&mut analysis);
     analysis.finish()
 }
 

@@ -22,6 +22,7 @@ mod init;
 mod keys;
 mod marks;
 mod mcp;
+mod planted;
 mod policy;
 mod policy_test;
 mod radius;

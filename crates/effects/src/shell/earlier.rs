@@ -253,7 +253,7 @@ fn connections(addresses: &[String]) -> Vec<Connection> {
 }
 
 /// The language that the first line of a program names: `#!/usr/bin/env python3`.
-fn first_line_language(text: &str) -> Option<Language> {
+pub(crate) fn first_line_language(text: &str) -> Option<Language> {
     let line = text.strip_prefix("#!")?.lines().next()?;
     let mut words = line.split(['/', ' ', '\t']).rev();
     words.find_map(|word| {

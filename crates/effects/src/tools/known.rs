@@ -65,9 +65,10 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
         }
     }
     if entry.is(Kind::Search) {
-        for key in ["include_pattern", "include", "glob", "includePattern"] {
+        let folder = call.text("path").or_else(|| call.text("dir_path")).unwrap_or_default();
+        for key in ["include_pattern", "include", "glob", "includePattern", "file_pattern"] {
             for (path, value) in find(call.value, key) {
-                read_pattern(analysis, &path, value);
+                read_found(analysis, &path, value, folder);
             }
         }
     }
@@ -231,7 +232,7 @@ pub(super) fn run(
                 return run_words(analysis, path, &words, folder);
             }
             analysis.argument(path, text);
-            run_text(analysis, call, text, folder);
+            run_text(analysis, call, path, text, folder);
         }
         Value::Array(items) => {
             let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
@@ -280,12 +281,65 @@ pub(super) fn run_words(analysis: &mut Analysis<'_>, path: &str, words: &[&str],
     }
 }
 
-fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, text: &str, folder: &Word) {
+/// Whether a text is SQL, and no other statement than SQL has.
+fn is_query(text: &str) -> bool {
+    let is_comment = |line: &&str| line.is_empty() || line.starts_with("--");
+    let mut lines = text.lines().map(str::trim).skip_while(is_comment);
+    let first = lines.next().and_then(|line| line.split_whitespace().next()).unwrap_or_default();
+    let first = first.to_ascii_lowercase();
+    let is_first = matches!(
+        first.as_str(),
+        "select"
+            | "with"
+            | "explain"
+            | "show"
+            | "describe"
+            | "insert"
+            | "update"
+            | "delete"
+            | "values"
+            | "copy"
+    );
+    is_first
+        && !text.contains("/*")
+        && crate::statements::statements(text).is_some_and(|found| !found.is_empty())
+}
+
+/// The language of a console that a text is typed into, by how the text begins.
+fn console(text: &str) -> Option<Language> {
+    let text = text.trim_start();
+    let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
+    // `User.count`, `Order::Item.last`
+    let name = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let (name, rest) = text.split_at(name.unwrap_or(0));
+    let is_class = name.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && name.contains(|letter: char| letter.is_ascii_lowercase())
+        && (rest.starts_with("::") || rest.starts_with('.'))
+        && !rest.starts_with(".exe");
+    if starts(&["db."]) {
+        Some(Language::Mongo)
+    } else if starts(&["const ", "let ", "var ", "await ", "process.", "console.", "require("]) {
+        Some(Language::JavaScript)
+    } else if is_class {
+        Some(Language::Ruby)
+    } else {
+        None
+    }
+}
+
+fn run_text(analysis: &mut Analysis<'_>, call: &Call<'_>, path: &str, text: &str, folder: &Word) {
     let dialect = || crate::shell::windows::dialect(text);
     let foreign = crate::shell::windows::is_windows(analysis.ground).then(dialect).flatten();
     let types = call.name_has(&["interact", "stdin", "send_input", "repl"]);
+    // What is typed into the client of a database. A shell would run nothing of it.
+    if types && is_query(text) {
+        return query(analysis, call, path, text);
+    }
     let mut shell = Shell::new(analysis, folder.clone());
     match language(call) {
+        Language::Shell if types && console(text).is_some() => {
+            shell.code(console(text).unwrap_or(Language::Other), &whole(text));
+        }
         // What is typed into an interpreter that runs already.
         Language::Shell if types && super::unknown::is_python(text.trim()) => {
             shell.code(Language::Python, &whole(text));
@@ -393,6 +447,23 @@ fn read_pattern(analysis: &mut Analysis<'_>, path: &str, value: &Value) {
     analysis.argument(path, text);
     let word = crate::shell::glob_word(text);
     let file = Path::resolve(&word, &working_folder(analysis.ground), analysis.ground);
+    analysis.push(Action::Reads(file, Access::Content), 0..text.len(), None);
+}
+
+/// A glob of files below a folder that a tool searches: `fish_history` in `~/.local/share/fish`.
+fn read_found(analysis: &mut Analysis<'_>, path: &str, value: &Value, folder: &str) {
+    let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
+    // `!*.lock` leaves something out.
+    if text.starts_with('!') {
+        return;
+    }
+    analysis.argument(path, text);
+    let base = working_folder(analysis.ground);
+    let base = match folder {
+        "" => base,
+        folder => Path::resolve(&Word::known(folder), &base, analysis.ground).resolved,
+    };
+    let file = Path::resolve(&crate::shell::glob_word(text), &base, analysis.ground);
     analysis.push(Action::Reads(file, Access::Content), 0..text.len(), None);
 }
 

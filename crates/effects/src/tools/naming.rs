@@ -6,13 +6,15 @@
 use callgate_json::Value;
 
 use crate::analysis::Analysis;
-use crate::effect::{Action, Knowledge, Purpose, Run};
+use crate::bound::Bound;
+use crate::effect::{Action, Knowledge, Purpose, Run, Why};
 use crate::marks::{Mark, Marks};
 use crate::model::{Language, Registry};
 use crate::path::working_folder;
 use crate::shell::eval::Shell;
 use crate::tools::arguments::find;
 use crate::tools::deeds;
+use crate::tools::flow::{self, Style};
 use crate::tools::services::Service;
 use crate::tools::{Call, whole};
 use crate::word::Word;
@@ -1009,6 +1011,41 @@ fn page(shell: &mut Shell<'_, '_>, text: &str) {
             shell.connect(address, Purpose::Send, Some(&url), 0..text.len());
         }
     }
+    if loads_script(text) {
+        shell.opaque(Why::NetworkCode, Bound::ALL, 0..text.len());
+    }
+    if text.contains("eval") || text.contains("Function") {
+        let style = Style { hash: false, slashes: true };
+        if flow::follow(text, style).runs_fetched {
+            shell.opaque(Why::NetworkCode, Bound::ALL, 0..text.len());
+        }
+    }
+}
+
+/// Whether a page gets a script from a host that nobody publishes libraries on.
+fn loads_script(text: &str) -> bool {
+    const LOADS: &[&str] = &["import(", "importScripts(", "addScriptTag(", "getScript("];
+    const LIBRARIES: &[&str] = &[
+        "cdnjs.cloudflare.com",
+        "cdn.jsdelivr.net",
+        "unpkg.com",
+        "esm.sh",
+        "code.jquery.com",
+        "cdn.skypack.dev",
+        "ajax.googleapis.com",
+        "localhost",
+        "127.0.0.1",
+    ];
+    let quoted = |part: &&str| part.starts_with("http") || part.starts_with("//");
+    let adds = text.contains("createElement") && text.contains("script") && text.contains("src");
+    if !adds && !LOADS.iter().any(|call| text.contains(call)) {
+        return false;
+    }
+    text.split(['\'', '"', '`']).take(256).filter(quoted).any(|url| {
+        let host = url.split_once("//").map_or("", |(_, rest)| rest);
+        let host = host.split(['/', ':']).next().unwrap_or(host);
+        host.contains('.') && !LIBRARIES.contains(&host)
+    })
 }
 
 /// Lines that begin with `!` are commands, `%%bash` makes the whole cell one; the rest is Python.

@@ -479,6 +479,13 @@ impl<'v> Service<'v> {
                     )
                 })
         };
+        // `{"required_approving_review_count": 0}`
+        let needs_nobody = is_change
+            && self.parts.iter().any(|(key, value)| {
+                key.contains("required")
+                    && (key.contains("review") || key.contains("approv"))
+                    && matches!(value, Value::Number(count) if count == "0")
+            });
         let guards = [
             "firewall",
             "waf",
@@ -612,6 +619,7 @@ impl<'v> Service<'v> {
         unbound
             || everywhere
             || unblocks
+            || needs_nobody
             || registry
             || rules_all
             || by_key

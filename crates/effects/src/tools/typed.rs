@@ -75,8 +75,10 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
         let lower = key.to_ascii_lowercase();
         let is_asked = has(&words, &["search", "explain", "docs", "suggest", "ask", "validate"]);
         let is_query = matches!(lower.as_str(), "sql" | "query" | "statement");
-        if (is_database && !is_asked && !is_query || types) && is_sql_statement(text) {
+        if is_database && !is_asked && !is_query && is_sql_statement(text) {
             known::query(analysis, call, key, text);
+        } else if types && let Some(statement) = typed_statement(text) {
+            known::query(analysis, call, key, statement);
         }
         if let Some(language) = language.filter(|_| CODE_KEYS.contains(&lower.as_str())) {
             analysis.argument(key, text);
@@ -88,6 +90,22 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     if let Some(mark) = destroys(&words, texts) {
         push_mark(analysis, call, mark);
     }
+}
+
+/// What is typed from the first line on that is a statement: an answer may come before it.
+fn typed_statement(text: &str) -> Option<&str> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if is_sql_statement(line) {
+            return text.get(at..);
+        }
+        // What follows goes into a file.
+        if line.contains("<<") {
+            return None;
+        }
+        at += line.len();
+    }
+    None
 }
 
 /// What the words of the name and the text of an argument say together.

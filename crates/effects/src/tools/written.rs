@@ -13,20 +13,29 @@ use crate::word::Word;
 
 /// Keeps the content that a tool gives its file, or the files of its patch.
 pub(super) fn keep(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entry) {
-    let mut paths = entry.roles_of(Role::Path).flat_map(|path| find(call.value, path));
-    let path = paths.find_map(|(_, value)| value.as_str());
+    let paths = entry.roles_of(Role::Path).flat_map(|path| find(call.value, path));
+    let paths: Vec<(String, &str)> =
+        paths.filter_map(|(key, value)| Some((key, value.as_str()?))).collect();
     let contents = entry.roles_of(Role::Content).flat_map(|path| find(call.value, path));
     let contents: Vec<(String, &str)> =
         contents.filter_map(|(path, value)| Some((path, value.as_str()?))).collect();
     for (key, text) in &contents {
         if !patch::targets(text).is_empty() {
             keep_patch(analysis, text);
-        } else if let Some(path) = path
+        } else if let Some(path) = path_of(key, &paths)
             && !is_old(key)
         {
             keep_content(analysis, path, content(key, text, &contents));
         }
     }
+}
+
+/// The path that a content belongs to: the one next to it, as in `files[1]`, or the only one.
+fn path_of<'p>(key: &str, paths: &[(String, &'p str)]) -> Option<&'p str> {
+    let folder = |key: &str| key.rfind('.').map_or(0, |at| at + 1);
+    let is_next =
+        |(other, _): &&(String, &str)| other.get(..folder(other)) == key.get(..folder(key));
+    paths.iter().find(is_next).or_else(|| paths.first()).map(|(_, path)| *path)
 }
 
 /// Keeps the content that an unknown tool for writing seems to give its only file.

@@ -24,14 +24,15 @@ const HOW: &[(&str, Change)] = &[
     ("folder", Change::Folder),
     ("attributes", Change::Attributes),
     ("link", Change::Link),
+    ("planted", Change::Planted),
 ];
 
 impl EffectCondition for WritesCondition {
     const KEY: &'static str = "writes";
 
     const MEANING: &'static str = "[files](#files): the call creates or changes one of these \
-        files; `how`: `content`, `append`, `empty`, `folder`, `attributes`, `link`; without it \
-        every change";
+        files; `how`: `content`, `append`, `empty`, `folder`, `attributes`, `link`, `planted`; \
+        without it every change";
 
     const KIND: EffectKind = EffectKind::Writes;
 
