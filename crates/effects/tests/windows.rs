@@ -139,6 +139,7 @@ fn cmd() {
         ("cmd /c 'call del x'", "deletes /w/x"),
         ("cmd /c 'type %APPDATA%\\x'", "reads /home/u/AppData/Roaming/x"),
         ("cmd /c 'for /d %d in (src\\*) do rd /s /q %d'", "deletes-tree /w/src/*"),
+        ("cmd /c 'for /d /r . %d in (bin,obj) do @if exist %d rd /s /q %d'", "deletes-tree /w/obj"),
         ("cmd /c 'start /b git push'", "runs git push"),
         ("cmd /c 'echo x > out.txt'", "writes /w/out.txt"),
         ("cmd /c 'echo x>>out.txt'", "appends /w/out.txt"),

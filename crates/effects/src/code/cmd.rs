@@ -16,8 +16,20 @@ use crate::word::{Fill, Word};
 /// Commands of one text that are analysed.
 const MAX_COMMANDS: usize = 128;
 
+/// Values of one `for` that are followed.
+const MAX_VALUES: usize = 8;
+
 pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
-    let commands = Splitter::new(text).commands();
+    let (commands, values) = Splitter::new(text, 0).commands();
+    run_all(shell, commands, field);
+    // Once more for every other value of a `for`.
+    for value in 1..values.min(MAX_VALUES) {
+        let (commands, _) = Splitter::new(text, value).commands();
+        run_all(shell, commands, field);
+    }
+}
+
+fn run_all(shell: &mut Shell<'_, '_>, commands: Vec<Command>, field: &Field) {
     let mut input: Input = None;
     for (number, command) in commands.into_iter().enumerate() {
         if number >= MAX_COMMANDS {
@@ -176,17 +188,30 @@ struct Splitter<'t> {
     word: Option<Word>,
     /// The redirection whose target comes next.
     redirect: Option<Redirect>,
-    /// The only value that the variable of a `for` has.
+    /// The value that the variable of a `for` has now.
     each: Option<Word>,
+    /// Which value that is.
+    chosen: usize,
+    /// How many values the longest list has.
+    values: usize,
 }
 
 impl<'t> Splitter<'t> {
-    fn new(text: &'t str) -> Self {
+    fn new(text: &'t str, chosen: usize) -> Self {
         let (commands, current) = (Vec::new(), Command::default());
-        Self { rest: text, commands, current, word: None, redirect: None, each: None }
+        Self {
+            rest: text,
+            commands,
+            current,
+            word: None,
+            redirect: None,
+            each: None,
+            chosen,
+            values: 0,
+        }
     }
 
-    fn commands(mut self) -> Vec<Command> {
+    fn commands(mut self) -> (Vec<Command>, usize) {
         while let Some(next) = self.rest.chars().next() {
             self.rest = self.rest.get(next.len_utf8()..).unwrap_or_default();
             self.character(next);
@@ -195,7 +220,7 @@ impl<'t> Splitter<'t> {
             }
         }
         self.end_command(false);
-        self.commands
+        (self.commands, self.values)
     }
 
     fn character(&mut self, next: char) {
@@ -320,13 +345,20 @@ impl<'t> Splitter<'t> {
         let list = self.rest.get(..end).unwrap_or_default().trim();
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
         let is_command = self.current.words.iter().any(|it| is(it, "/f"));
-        let is_only = !list.contains([' ', ',', ';', '%']) && !list.is_empty();
-        self.each = (is_only && !is_command)
-            .then(|| crate::shell::glob_word(&list.trim_matches('"').replace('\\', "/")));
+        let mut values = list.split([' ', ',', ';', '\t']).filter(|value| !value.is_empty());
+        let count = values.clone().take(MAX_VALUES + 1).count();
+        let is_followed = !is_command && !list.contains('%') && (1..=MAX_VALUES).contains(&count);
+        self.each = values
+            .nth(self.chosen.min(count.saturating_sub(1)))
+            .filter(|_| is_followed)
+            .map(|value| crate::shell::glob_word(&value.trim_matches('"').replace('\\', "/")));
+        if is_followed {
+            self.values = self.values.max(count);
+        }
         let inside = list.strip_prefix(['\'', '`']).filter(|_| is_command);
         if let Some(inside) = inside {
             let inside = inside.strip_suffix(['\'', '`']).unwrap_or(inside);
-            self.commands.extend(Splitter::new(inside).commands());
+            self.commands.extend(Splitter::new(inside, 0).commands().0);
         }
     }
 

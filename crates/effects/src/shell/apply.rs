@@ -410,6 +410,10 @@ impl Shell<'_, '_> {
                 Does::Recipe if field.stream.is_some() => {
                     self.opaque(Why::Code, Bound::ALL, field.span.clone());
                 }
+                Does::Recipe if host::parse_url(&field.word).is_some() => {
+                    self.opaque(Why::NetworkCode, Bound::ALL, field.span.clone());
+                    self.connects(field, Purpose::Execute, "");
+                }
                 Does::Recipe if !is_stream => {
                     self.read_file(field, Access::Content);
                     self.known_recipe(field);
