@@ -19,6 +19,8 @@ use crate::word::Word;
 const MAX_TOKENS: usize = 40_000;
 /// How often the statements are gone through: functions are used before and after they are defined.
 const PASSES: usize = 3;
+/// Parts of the arguments of one call that are looked at.
+const MAX_ARGUMENTS: usize = 512;
 /// Commands of one text that are kept.
 const MAX_COMMANDS: usize = 32;
 
@@ -301,7 +303,7 @@ impl<'t> Reader<'t, '_> {
             if !self.is_sign(at + 1, '(') || is_defined {
                 continue;
             }
-            let end = self.closing(at + 1, to);
+            let end = self.closing(at + 1, to.min(at + MAX_ARGUMENTS));
             let mut taint = 0;
             for inner in at + 1..end {
                 taint |= self.taint(inner);
@@ -392,8 +394,10 @@ impl<'t> Reader<'t, '_> {
             if is_code && mask & FETCHED != 0 {
                 self.flow.runs_fetched = true;
             }
-            let is_program =
-                || self.first_argument(at + 2, to) & FETCHED != 0 || self.says(from, to, "chmod ");
+            let is_program = || {
+                self.first_argument(at + 2, to) & FETCHED != 0
+                    || self.says(*at, to.min(at + MAX_ARGUMENTS), "chmod ")
+            };
             if starts && mask & FETCHED != 0 && mask & PLAIN != 0 && is_program() {
                 self.flow.starts_fetched = true;
             }
@@ -539,7 +543,7 @@ impl<'t> Reader<'t, '_> {
                 targets.extend(self.opened.get(base(name)).into_iter().flatten());
             }
             if is_one_of(name, DOWNLOADS) {
-                let end = self.closing(at + 1, to);
+                let end = self.closing(at + 1, to.min(at + MAX_ARGUMENTS));
                 targets.extend(self.plain_names(at + 1, end));
                 targets.extend(self.literals(at + 1, end));
             }
@@ -559,7 +563,7 @@ impl<'t> Reader<'t, '_> {
             (from..to).contains(at) && is_one_of(known, &opens) && self.is_sign(at + 1, '(')
         });
         if let Some((at, _)) = call {
-            let end = self.closing(at + 1, to);
+            let end = self.closing(at + 1, to.min(at + MAX_ARGUMENTS));
             let mut files = self.plain_names(at + 1, end);
             files.extend(self.literals(at + 1, end));
             self.opened.insert(name, files);

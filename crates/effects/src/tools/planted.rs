@@ -4,10 +4,13 @@
 //! sends the keys of the user away runs in a program that no later call shows. So the text is looked at
 //! once. Only what an attack needs and other code does not have counts, and what is only opaque does not.
 
+use std::sync::LazyLock;
+
 use callgate_call::{SessionFiles, WrittenContent};
 
 use crate::analysis::Analysis;
 use crate::effect::{Access, Action, Change, Connection, Effects, Purpose, Why};
+use crate::glob::PathSet;
 use crate::ground::Ground;
 use crate::marks::Mark;
 use crate::model::Language;
@@ -230,6 +233,9 @@ fn joins_shell(effects: &Effects) -> bool {
     })
 }
 
+static SECRETS: LazyLock<PathSet> =
+    LazyLock::new(|| sets::path_set("secrets", []).unwrap_or_default());
+
 /// A credential or the environment that goes to another host, in the same line or by a name.
 fn sends_secret(effects: &Effects, text: &str, ground: &Ground<'_>) -> bool {
     let sent: Vec<&str> = effects
@@ -246,12 +252,11 @@ fn sends_secret(effects: &Effects, text: &str, ground: &Ground<'_>) -> bool {
     if sent.is_empty() {
         return false;
     }
-    let Some(secrets) = sets::path_set("secrets", []) else { return false };
     effects.all().iter().any(|effect| match &effect.action {
         Action::Reads(path, access) if *access != Access::Names => {
             let is_environment = path.resolved.text() == Some("/proc/self/environ");
             let own =
-                || secrets.matches(path, ground, crate::glob::Stance::Restricts) == Truth::Yes;
+                || SECRETS.matches(path, ground, crate::glob::Stance::Restricts) == Truth::Yes;
             if !is_environment && !(is_of_home(path, ground) && own()) {
                 return false;
             }
