@@ -72,10 +72,9 @@ pub(crate) fn working_folder(ground: &Ground<'_>) -> Word {
 }
 
 fn resolve(written: &Word, folder: &Word, ground: &Ground<'_>) -> Word {
-    let mut written = through_proc(unify(written));
-    if ground.cwd.or(ground.home).is_some_and(has_drive)
-        && let Some((drive, length)) = drive_of_bash(written.known_start())
-    {
+    let on_windows = ground.cwd.or(ground.home).is_some_and(has_drive);
+    let mut written = through_proc(unify(written, on_windows));
+    if on_windows && let Some((drive, length)) = drive_of_bash(written.known_start()) {
         let mut whole = Word::known(drive);
         whole.push_word(&written.from(length));
         written = whole;
@@ -113,13 +112,13 @@ fn is_normal(text: &str) -> bool {
 }
 
 /// Drops `file://` and turns the backslashes of a Windows path.
-fn unify(written: &Word) -> Word {
+fn unify(written: &Word, on_windows: bool) -> Word {
     let start = written.known_start();
     if let Some(rest) = start.get(..7).filter(|start| start.eq_ignore_ascii_case("file://")) {
         let host = start.get(rest.len()..).and_then(|rest| rest.find('/')).unwrap_or(0);
         return written.from(rest.len() + host);
     }
-    if has_drive(start) && written.is_known() {
+    if (on_windows || has_drive(start)) && written.is_known() && start.contains('\\') {
         return Word::known(start.replace('\\', "/"));
     }
     written.clone()

@@ -27,16 +27,13 @@ const MAX_COMMANDS: usize = 32;
 /// What the code does with what it has read, whenever it runs.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// A private credential of the user, or the whole environment, goes to another host.
-    pub(super) sends: bool,
+    /// It does what no program needs: a private credential of the user or the whole environment goes to
+    /// another host, a program is started that came without encryption or from a bare address, a
+    /// parameter of a request or a packed text runs, or a shell is joined to a connection to another
+    /// host.
+    pub(super) attacks: bool,
     /// What another host has sent runs as code.
     pub(super) runs_fetched: bool,
-    /// A program that came without encryption, or from a bare address, is started.
-    pub(super) starts_fetched: bool,
-    /// A parameter of a request runs as code or as a command.
-    pub(super) runs_request: bool,
-    /// A shell is joined to a connection to another host.
-    pub(super) passes_shell: bool,
     /// Literals of the statements that start programs.
     pub(super) commands: Vec<String>,
 }
@@ -63,6 +60,8 @@ const ADDRESS: Taint = 1 << 5;
 const REQUEST: Taint = 1 << 6;
 /// An open connection.
 const LINE: Taint = 1 << 7;
+/// A text that only a program can read: base64, or digits.
+const PACKED: Taint = 1 << 8;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Token<'t> {
@@ -385,7 +384,7 @@ impl<'t> Reader<'t, '_> {
             let sends = is_one_of(name, FETCHES) || is_one_of(name, SENDS);
             let passes = receiver & LINE != 0 && is_one_of(name, PASSES_ON);
             if is_known && has_arguments && (sends || passes) {
-                self.flow.sends = true;
+                self.flow.attacks = true;
             }
             let is_code = is_one_of(name, RUNS_CODE)
                 && (has_arguments || self.is_sign(at + 1, ')'))
@@ -394,19 +393,23 @@ impl<'t> Reader<'t, '_> {
             if is_code && mask & FETCHED != 0 {
                 self.flow.runs_fetched = true;
             }
+            let unpacks = || calls.iter().any(|(_, name)| is_one_of(name, UNPACKS));
+            if is_code && mask & PACKED != 0 && unpacks() {
+                self.flow.attacks = true;
+            }
             let is_program = || {
                 self.first_argument(at + 2, to) & FETCHED != 0
                     || self.says(*at, to.min(at + MAX_ARGUMENTS), "chmod ")
             };
             if starts && mask & FETCHED != 0 && mask & PLAIN != 0 && is_program() {
-                self.flow.starts_fetched = true;
+                self.flow.attacks = true;
             }
             let is_php = || is_one_of(name, PHP_RUNS) && self.is_superglobal(at + 2);
             if (is_code || starts || is_php())
                 && has_arguments
                 && self.first_argument(at + 2, to) & REQUEST != 0
             {
-                self.flow.runs_request = true;
+                self.flow.attacks = true;
             }
         }
         let starts = calls.iter().any(|(at, name)| self.starts(*at, name));
@@ -633,7 +636,7 @@ impl<'t> Reader<'t, '_> {
         let is_foreign = |at: usize| {
             self.literals.get(at).is_some_and(|taint| taint & ADDRESS != 0) && is_near_call(at)
         };
-        self.flow.passes_shell = self.tokens.iter().any(is_shell)
+        self.flow.attacks |= self.tokens.iter().any(is_shell)
             && (0..self.tokens.len()).any(is_foreign)
             && names().any(|name| is_one_of(name, JOINS));
     }
@@ -852,6 +855,7 @@ const CONNECTS: &[&str] = &[
 const RUNS_CODE: &[&str] = &[
     "exec",
     "eval",
+    "iex",
     "Function",
     "runInThisContext",
     "runInNewContext",
@@ -991,6 +995,28 @@ const DECODES: &[&str] = &[
     "Buffer.from",
     "decode",
 ];
+/// Calls that make code of a text that nobody can read.
+const UNPACKS: &[&str] = &[
+    "b64decode",
+    "b32decode",
+    "b85decode",
+    "a85decode",
+    "decompress",
+    "fromhex",
+    "unhexlify",
+    "atob",
+    "Buffer.from",
+    "base64_decode",
+    "gzinflate",
+    "gzuncompress",
+    "hex2bin",
+    "Base64.decode64",
+    "decode64",
+    "unpack1",
+    "inflateSync",
+    "gunzipSync",
+    "FromBase64String",
+];
 /// Methods that keep everything of what they are called on.
 const WHOLE: &[&str] = &["items", "copy", "entries", "values", "to_h", "to_s", "to_json", "encode"];
 const LOGINS: &[&str] = &["authorization", "bearer ", "x-api-key", "private-token", "x-auth-token"];
@@ -1100,11 +1126,20 @@ fn literal_at(tokens: &[Token<'_>], at: usize) -> Taint {
         _ => false,
     });
     let is_name = text.contains('.') && !text.contains(['/', ' ']) && !text.starts_with('.');
-    let taint = literal(text);
+    let taint = literal(text) | if is_packed(text) { PACKED } else { 0 };
     match is_host && is_name && taint & ADDRESS == 0 {
         true => taint | address(&format!("https://{text}")),
         false => taint,
     }
+}
+
+/// Whether a literal is one long run of base64 or hexadecimal digits. Prose and names are not.
+fn is_packed(text: &str) -> bool {
+    let is_digit =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
+    text.len() >= 32
+        && text.bytes().all(|byte| is_digit(byte) || matches!(byte, b'\n' | b'\r' | b'\\'))
+        && text.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=')
 }
 
 static LOCAL: LazyLock<HostSet> = LazyLock::new(|| hosts("local"));
@@ -1330,11 +1365,8 @@ fn statements(tokens: &[Token<'_>]) -> Vec<Statement> {
         let is_inside = open.last() == Some(&false);
         match sign {
             '(' | '[' => open.push(false),
-            ')' | ']' => {
-                if is_inside {
-                    open.pop();
-                }
-            }
+            ')' | ']' if is_inside => drop(open.pop()),
+            ')' | ']' => {}
             '{' => {
                 let before = tokens.get(..at).unwrap_or_default();
                 let is_block = begins_block(before);
@@ -1343,11 +1375,8 @@ fn statements(tokens: &[Token<'_>]) -> Vec<Statement> {
                 }
                 open.push(is_block);
             }
-            '}' => {
-                if open.pop() == Some(true) {
-                    end(&mut from, at);
-                }
-            }
+            '}' if open.pop() == Some(true) => end(&mut from, at),
+            '}' => {}
             ';' if !is_inside => end(&mut from, at),
             '\n' if !is_inside && !continues(tokens, at) => end(&mut from, at),
             _ => {}

