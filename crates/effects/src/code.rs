@@ -22,6 +22,7 @@ mod cmd;
 mod compiled;
 mod expect;
 mod expressions;
+mod fold;
 mod libraries;
 mod magics;
 pub(crate) mod powershell;
@@ -76,6 +77,8 @@ pub(crate) fn scan(shell: &mut Shell<'_, '_>, language: Language, field: &Field)
 
 fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: &Field) {
     let Some((_, table)) = TABLES.iter().find(|(known, _)| *known == language) else { return };
+    let text = fold::joined_lists(text);
+    let text = text.as_ref();
     statements::scan(shell, text, field);
     walks::scan(shell, language, text, field);
     if matches!(language, Language::Python | Language::JavaScript) {

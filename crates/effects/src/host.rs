@@ -46,7 +46,9 @@ pub fn parse_url(word: &Word) -> Option<Address> {
     // `git+https`, `svn+ssh`
     let scheme = scheme.strip_prefix("git+").unwrap_or(scheme).to_ascii_lowercase();
     let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    if scheme.is_empty() || !scheme.bytes().all(is_scheme) || scheme == "file" {
+    // Files, and those of a program's own bundle.
+    let is_file = matches!(scheme.as_str(), "file" | "res" | "user" | "asset" | "resource");
+    if scheme.is_empty() || !scheme.bytes().all(is_scheme) || is_file {
         return None;
     }
     Some(authority(scheme, &without_globs(word.from(colon + 3))))

