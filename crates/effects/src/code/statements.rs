@@ -185,6 +185,9 @@ const SHOWS: &[&str] = &[
     "settings.DATABASES",
     "keyring.get_password",
     "dotenv_values(",
+    "netrc().hosts",
+    "netrc.netrc(",
+    ".authenticators(",
     "browser_cookie3.",
     "rookiepy.",
     "get_frozen_credentials",
@@ -305,8 +308,17 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     if destroys_elsewhere(text) {
         shell.mark_parent(Mark::Infrastructure);
     }
-    let loads = ["pickle.load", "torch.load(", "joblib.load(", "dill.load", "marshal.load"];
-    let fetches = ["urlopen(", "requests.get(", "urlretrieve(", "httpx.get(", "fetch("];
+    let loads =
+        ["pickle.load", "torch.load(", "joblib.load(", "dill.load", "marshal.load", "exec_module("];
+    let fetches = [
+        "urlopen(",
+        "requests.get(",
+        "urlretrieve(",
+        "httpx.get(",
+        "fetch(",
+        "urllib.request.urlopen",
+        "wget.download(",
+    ];
     let loads_fetched = loads.iter().any(|call| text.contains(call))
         && fetches.iter().any(|call| text.contains(call));
     hooks_of_packages(shell, text, field);
