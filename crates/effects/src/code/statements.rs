@@ -299,10 +299,8 @@ fn joined_literals(text: &str) -> Vec<String> {
 
 /// Adds what the code does to databases.
 pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
-    if is_scratch(text) {
-        return;
-    }
-    if WIPES.iter().any(|wipe| text.contains(wipe)) || deletes_query(text) {
+    let is_scratch = is_scratch(text);
+    if !is_scratch && (WIPES.iter().any(|wipe| text.contains(wipe)) || deletes_query(text)) {
         shell.mark_parent(Mark::Database);
     }
     if destroys_elsewhere(text) {
@@ -354,7 +352,7 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     {
         shell.mark_parent(Mark::Credentials);
     }
-    if !RUNS.iter().any(|call| text.contains(call)) {
+    if is_scratch || !RUNS.iter().any(|call| text.contains(call)) {
         return;
     }
     for literal in joined_literals(text).into_iter().take(MAX_LITERALS) {
