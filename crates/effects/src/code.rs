@@ -89,7 +89,17 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
     }
     let text = plain_modules(text, language);
     let text = text.as_ref();
-    let sends = ["'POST'", "\"POST\"", "'PUT'", "\"PUT\"", "'PATCH'", "\"PATCH\""];
+    let sends = [
+        "'POST'",
+        "\"POST\"",
+        "'PUT'",
+        "\"PUT\"",
+        "'PATCH'",
+        "\"PATCH\"",
+        "CURLOPT_POST",
+        "CURLOPT_UPLOAD",
+        "CURLOPT_PUT",
+    ];
     let sends = sends.iter().any(|method| text.contains(method));
     if language == Language::JavaScript && calls_joined_name(text) {
         shell.opaque(Why::Language, Bound::ALL, field.span.clone());
@@ -156,11 +166,11 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
         runs_value |= call == Call::Dynamic && names_code(name) && !is_literal;
         if call == Call::Dynamic
             && names_code(name)
-            && let Some(code) = arguments.first().map(|argument| argument.word())
+            && let Some(scanner::Argument::One(code)) = arguments.first()
             && (code.text().is_some() || is_compiled(text, around))
         {
             if code.text().is_some() {
-                shell.code(language, &Field::new(code, field.span.clone()));
+                shell.code(language, &Field::new(code.clone(), field.span.clone()));
             }
             continue;
         }
@@ -203,6 +213,13 @@ fn scan_calls(shell: &mut Shell<'_, '_>, language: Language, text: &str, field: 
                 shell.words_read = outer;
             }
             Call::Open => open_call(shell, &arguments, around, field),
+            // `gethostbyname(secret.hex() + ".h.example")`
+            Call::Resolves if resolves_data(around) => {
+                let name = arguments.first().map_or_else(Word::unknown, |it| it.word());
+                if name.misses_value() || name.is_unknown() {
+                    perform(shell, Call::Connects(Purpose::Send), &arguments, field);
+                }
+            }
             Call::OnReceiver(inner) => {
                 let own = name.rsplit_once('.').and_then(|(own, _)| scanner.constant(own)).cloned();
                 // `p.read_text() for p in Path("x").glob("*")` names the path at the end.
@@ -336,10 +353,26 @@ fn deletes_found(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     }
 }
 
+/// Whether a name that is looked up is made of what was read or encoded.
+fn resolves_data(arguments: &str) -> bool {
+    let makes =
+        ["open(", "read", "encode", "hex", "base64", "b32", "environ", "env", "ENV", "btoa"];
+    makes.iter().any(|sign| arguments.contains(sign)) && arguments.contains(['+', '{', '.'])
+}
+
 /// A call that only decodes, in code that runs nothing.
 fn only_decodes(name: &str, text: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
-    let decodes = ["b64decode", "fromhex", "unhexlify", "decompress", "atob", "fromCharCode"];
+    let decodes = [
+        "b64decode",
+        "fromhex",
+        "unhexlify",
+        "decompress",
+        "atob",
+        "fromCharCode",
+        "decode_base64",
+        "decode64",
+    ];
     let runs = [
         "exec",
         "eval",
@@ -358,8 +391,29 @@ fn only_decodes(name: &str, text: &str) -> bool {
         "run",
         "request",
         "fetch",
+        // Perl and Ruby.
+        "`",
+        "%x",
+        "qx",
+        "&{",
+        "&$",
+        "->$",
+        "do ",
+        "send",
+        "method(",
+        "Object",
     ];
-    decodes.contains(&last) && !runs.iter().any(|call| text.contains(call))
+    if !decodes.contains(&last) {
+        return false;
+    }
+    // What reads data, and what is decoded, runs nothing.
+    let mut text = Cow::Borrowed(text);
+    for plain in ["json.loads(", "tomllib.loads(", "decode(open(", "decompress(open("] {
+        if text.contains(plain) {
+            text = Cow::Owned(text.replace(plain, "("));
+        }
+    }
+    !runs.iter().any(|call| text.contains(call))
 }
 
 /// `'o' + 's'`
@@ -403,7 +457,18 @@ fn prints_whole(text: &str, rest: &str, name: &str) -> bool {
     if near.ends_with(" in") || near.ends_with("keys(") || near.ends_with("len(") {
         return false;
     }
-    let prints = ["print(", "log(", "stringify(", "dumps(", "puts ", "inspect", "dump(", "p "];
+    let prints = [
+        "print(",
+        "log(",
+        "table(",
+        "dir(",
+        "stringify(",
+        "dumps(",
+        "puts ",
+        "inspect",
+        "dump(",
+        "p ",
+    ];
     let is_one = rest.starts_with(['[', '.', '{'])
         && !rest.starts_with(".items")
         && !rest.starts_with(".to_h")
@@ -475,6 +540,7 @@ fn sets_user_bit(arguments: &str) -> bool {
 /// its names says so; arithmetic and printing are common.
 fn is_quiet(text: &str) -> bool {
     let text = HARMLESS.iter().fold(text.to_owned(), |text, part| text.replace(part, " "));
+    let text = without_packages(&text);
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     let acts = |name: &str| {
         let lower = name.to_ascii_lowercase();
@@ -486,6 +552,28 @@ fn is_quiet(text: &str) -> bool {
         && !text.contains("/bin/")
         && !text.lines().any(escapes)
         && !text.split(|letter| !is_name(letter)).any(acts)
+}
+
+/// Code of Julia without the packages that it adds from the general registry.
+fn without_packages(text: &str) -> Cow<'_, str> {
+    const ADDS: &str = "Pkg.add(";
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(ADDS) {
+        let is_name =
+            |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | ',' | ' ' | '[' | ']');
+        let Some((names, behind)) = after.split_once(')') else { break };
+        plain.push_str(before);
+        if !names.contains('"') || !names.chars().all(is_name) {
+            plain.push_str("package ");
+        }
+        rest = behind;
+    }
+    if plain.is_empty() && rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
 }
 
 /// `readFile` and `read_file` are `read` and `file`.
@@ -750,6 +838,13 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
             None => shell.read_file(&first, Access::Content),
         },
         Call::Reads => shell.read_file(&first, Access::Content),
+        Call::ReadsPath => {
+            let start = first.word.known_start();
+            if start.starts_with(['~', '/', '.']) || start.contains('/') {
+                shell.read_file(&first, Access::Content);
+            }
+        }
+        Call::Resolves => {}
         Call::Lists => {
             if !first.word.is_unknown() {
                 shell.read_file(&first, Access::Names);

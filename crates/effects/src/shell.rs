@@ -1,6 +1,7 @@
 //! Shell text: parsing, expansion, and the effects of its commands.
 
 pub(crate) mod ansi;
+mod ansible;
 mod apply;
 mod arithmetic;
 mod braces;

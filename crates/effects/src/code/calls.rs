@@ -18,6 +18,10 @@ pub(crate) enum Call {
     /// Finds files by a pattern, to read them.
     ReadsPattern,
     Lists,
+    /// As `Reads`, if the first argument is a path: `config.read("~/.x")`, not `file.read(10)`.
+    ReadsPath,
+    /// Asks for the address of a name. What the name is made of leaves the machine with it.
+    Resolves,
     Writes(Change),
     Deletes(Scope),
     /// From the first argument to the second.
@@ -157,6 +161,12 @@ const R: Table = &[
             "dyn.load",
             "install_github",
             "install_url",
+            "install_git",
+            "install_gitlab",
+            "install_bitbucket",
+            "install_svn",
+            "source_url",
+            "source_gist",
             "get",
             ".Call",
             ".C",
@@ -216,6 +226,11 @@ const PYTHON: Table = &[
     (&["open", "io.open", "codecs.open", "fdopen"], Call::Open),
     (&["sqlite3.connect"], Call::Reads),
     (&["read_text", "read_bytes"], Call::OnReceiver(&Call::Reads)),
+    (&["read", "load_dotenv"], Call::ReadsPath),
+    (
+        &["gethostbyname", "gethostbyname_ex", "getaddrinfo", "resolver.resolve", "resolver.query"],
+        Call::Resolves,
+    ),
     (&["write_text", "write_bytes", "touch"], Call::OnReceiver(&WRITES)),
     (&["glob.glob", "glob.iglob", "iglob"], Call::ReadsPattern),
     (&["os.remove", "os.unlink", "os.rmdir", "send2trash"], DELETES),
@@ -395,6 +410,7 @@ const JAVASCRIPT: Table = &[
     (&["axios.post", "axios.put", "sendBeacon"], SEND),
     (&["post", "put", "patch"], Call::ConnectsTo(Purpose::Send)),
     (&["get"], Call::ConnectsTo(Purpose::Fetch)),
+    (&["dns.resolve", "dns.lookup", "resolveTxt", "resolve4", "resolveAny"], Call::Resolves),
     (
         &[
             "net.connect",
@@ -518,6 +534,7 @@ const RUBY: Table = &[
         ],
         TUNNEL,
     ),
+    (&["Resolv.getaddress", "Addrinfo.getaddrinfo", "getaddress"], Call::Resolves),
     (&["ENV"], Call::Environment),
     (&["require", "load"], Call::Loads),
     (
@@ -570,6 +587,7 @@ const PHP: Table = &[
     (&["chmod", "chown"], ATTRIBUTES),
     (&["curl_init", "get_headers"], FETCH),
     (&["mail"], SEND),
+    (&["gethostbyname", "dns_get_record", "checkdnsrr"], Call::Resolves),
     (&["fsockopen", "pfsockopen", "stream_socket_client", "socket_connect"], TUNNEL),
     (&["getenv", "_ENV", "phpinfo"], Call::Environment),
     (&["include", "include_once", "require", "require_once"], Call::Includes),
@@ -603,6 +621,7 @@ const LUA: Table = &[
     (&["os.rename"], Call::Moves),
     (&["os.getenv"], Call::Lists),
     (&["socket.connect", "?connect"], TUNNEL),
+    (&["request"], Call::ConnectsTo(Purpose::Fetch)),
     (&["require"], Call::Loads),
     (
         &["load", "loadstring", "package.loadlib", "setfenv", "string.char", "vim.cmd"],

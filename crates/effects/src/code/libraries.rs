@@ -1,6 +1,7 @@
 //! Libraries that run what a program on the command line would: git, and commands on this or another
 //! machine.
 
+use crate::effect::Purpose;
 use crate::marks::Mark;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
@@ -27,6 +28,17 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     }
     if has(&["pymongo", "MongoClient"]) && has(&[".drop()"]) {
         shell.mark_parent(Mark::Database);
+    }
+    // Files for another host, over SSH.
+    if has(&["paramiko", "pysftp", "SCPClient", "ssh2-sftp-client", "asyncssh"])
+        && has(&[".put(", ".putfo(", "fastPut(", ".put_r("])
+    {
+        let host = ["connect(", "Connection(", "Transport((", "host:"]
+            .iter()
+            .find_map(|sign| literals(text.split_once(sign)?.1).into_iter().next());
+        let host = host.map_or_else(Word::unknown, Word::known);
+        let address = crate::host::parse_host(&host, "");
+        shell.connect(address, Purpose::Send, None, field.span.clone());
     }
     if text.contains("push(") && has(GIT) {
         for (at, sign) in text.match_indices("push(").take(MAX_CALLS) {

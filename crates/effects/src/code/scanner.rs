@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use crate::model::Language;
 use crate::word::{Fill, Word};
 
+mod formats;
+
 /// Longer constants are not kept.
 const MAX_CONSTANT: usize = 4096;
 /// More text of literals is not kept.
@@ -214,8 +216,7 @@ impl<'t> Scanner<'t> {
             let is_module = MODULES.contains(&value);
             if is_module {
                 self.modules.insert(name, value);
-            } else if !matches!(self.peek(), b'{' | b'[' | b'(') || self.rest().starts_with("(Path")
-            {
+            } else if !matches!(self.peek(), b'{' | b'(') || self.rest().starts_with("(Path") {
                 if self.peek() == b'(' {
                     self.pos += 1;
                 }
@@ -444,11 +445,18 @@ impl<'t> Scanner<'t> {
                             self.pos += "[::-1]".len();
                             word.push_str(&text);
                         }
-                        None => word.push_word(&part),
+                        None => {
+                            let part = self.filled(part, depth);
+                            word.push_word(&part);
+                        }
                     }
                 }
                 byte if byte.is_ascii_digit() => {
-                    let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+                    let is_part: fn(&u8) -> bool = match self.rest().starts_with("0x") {
+                        true => u8::is_ascii_alphanumeric,
+                        false => u8::is_ascii_digit,
+                    };
+                    let length = self.rest().bytes().take_while(is_part).count();
                     word.push_str(self.rest().get(..length).unwrap_or_default());
                     self.pos += length;
                 }
@@ -474,6 +482,13 @@ impl<'t> Scanner<'t> {
                         }
                     }
                 }
+                b'[' => match self.joined_list(depth) {
+                    Some(part) => word.push_word(&part),
+                    None => {
+                        word.push_gap(Fill::Anything);
+                        break;
+                    }
+                },
                 _ => {
                     word.push_gap(Fill::Anything);
                     break;
@@ -647,6 +662,9 @@ impl<'t> Scanner<'t> {
                 | "Path"
                 | "str"
                 | "expand_path"
+                | "ip_address"
+                | "IPv4Address"
+                | "long2ip"
         );
         let is_home = matches!(last, "homedir" | "home") || name == "Dir.home";
         let is_variable = name == "os.environ" || name == "ENV" || last == "getenv";

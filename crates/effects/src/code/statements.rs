@@ -185,6 +185,9 @@ const SHOWS: &[&str] = &[
     "settings.DATABASES",
     "keyring.get_password",
     "dotenv_values(",
+    "netrc().hosts",
+    "netrc.netrc(",
+    ".authenticators(",
     "browser_cookie3.",
     "rookiepy.",
     "get_frozen_credentials",
@@ -296,17 +299,24 @@ fn joined_literals(text: &str) -> Vec<String> {
 
 /// Adds what the code does to databases.
 pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
-    if is_scratch(text) {
-        return;
-    }
-    if WIPES.iter().any(|wipe| text.contains(wipe)) || deletes_query(text) {
+    let is_scratch = is_scratch(text);
+    if !is_scratch && (WIPES.iter().any(|wipe| text.contains(wipe)) || deletes_query(text)) {
         shell.mark_parent(Mark::Database);
     }
     if destroys_elsewhere(text) {
         shell.mark_parent(Mark::Infrastructure);
     }
-    let loads = ["pickle.load", "torch.load(", "joblib.load(", "dill.load", "marshal.load"];
-    let fetches = ["urlopen(", "requests.get(", "urlretrieve(", "httpx.get(", "fetch("];
+    let loads =
+        ["pickle.load", "torch.load(", "joblib.load(", "dill.load", "marshal.load", "exec_module("];
+    let fetches = [
+        "urlopen(",
+        "requests.get(",
+        "urlretrieve(",
+        "httpx.get(",
+        "fetch(",
+        "urllib.request.urlopen",
+        "wget.download(",
+    ];
     let loads_fetched = loads.iter().any(|call| text.contains(call))
         && fetches.iter().any(|call| text.contains(call));
     hooks_of_packages(shell, text, field);
@@ -342,7 +352,7 @@ pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
     {
         shell.mark_parent(Mark::Credentials);
     }
-    if !RUNS.iter().any(|call| text.contains(call)) {
+    if is_scratch || !RUNS.iter().any(|call| text.contains(call)) {
         return;
     }
     for literal in joined_literals(text).into_iter().take(MAX_LITERALS) {

@@ -700,6 +700,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .always(DESTROY),
         model(&["config:get", "config", "auth:token", "secrets:get", "env"]).always(&[]),
+        model(&["auth"]).subs(&[model(&["token"]).always(SECRET)]),
         model(&[
             "apps",
             "volumes",
@@ -781,7 +782,8 @@ pub(crate) const MODELS: &[Model] = &[
     ]),
     model(&["ansible", "ansible-console"])
         .flags(&[
-            takes(&["--args", "-a"], &[Does::Hides]),
+            // What they do is decided by the module.
+            takes(&["--args", "-a"], &[]),
             takes(&["--inventory", "-i", "--vault-password-file", "--private-key"], &[READS]),
             takes(
                 &["--module-name", "-m", "--user", "-u", "--limit", "-l", "--extra-vars", "-e"],
@@ -793,6 +795,9 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("ansible --version", &[]),
             ("ansible all -m shell -a 'rm x'", &["opaque language"]),
+            ("ansible all -a 'rm x'", &["opaque language"]),
+            ("ansible all -m setup -a filter=x", &[]),
+            ("ansible localhost -m template -a 'src=a dest=b'", &["reads a", "writes b"]),
         ]),
     model(&["ansible-playbook"])
         .flags(&[

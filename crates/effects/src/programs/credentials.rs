@@ -250,13 +250,17 @@ pub(crate) const MODELS: &[Model] = &[
                 "list-keychains",
                 "default-keychain",
                 "find-identity",
-                "find-certificate",
                 "show-keychain-info",
                 "cms",
                 "verify-cert",
             ]),
+            // Certificates are public, the keychain stays closed.
+            model(&["find-certificate"])
+                .flags(&[takes(&["-c", "-e"], &[])])
+                .operands(each(&[LISTS])),
         ])
         .examples(&[
+            ("security find-certificate -a -p x.keychain", &["lists x.keychain"]),
             ("security find-generic-password -w", &["marks credentials"]),
             ("security list-keychains", &[]),
         ]),

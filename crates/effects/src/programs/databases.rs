@@ -8,6 +8,20 @@ const DROPS: Use = &[mark(Mark::Database)];
 /// A query asks a server; what is piped in, or read from a file, is sent.
 const SERVER: Use = &[FETCHES];
 
+/// Plugins of WordPress that keep strangers out.
+const SECURITY_PLUGINS: &[&str] = &[
+    "wordfence",
+    "two-factor",
+    "limit-login-attempts-reloaded",
+    "better-wp-security",
+    "sucuri-scanner",
+    "all-in-one-wp-security-and-firewall",
+    "ithemes-security",
+    "wp-cerber",
+    "wp-2fa",
+    "loginizer",
+];
+
 pub(crate) const MODELS: &[Model] = &[
     // Commands of Redis, as tools of servers get them.
     model(&["FLUSHALL", "FLUSHDB", "flushall", "flushdb"])
@@ -269,7 +283,11 @@ pub(crate) const MODELS: &[Model] = &[
             ),
         ]),
     model(&["wp", "drush"])
-        .flags(&[takes(&["--path", "--url", "--uri", "--root", "-r", "-l"], &[])])
+        .flags(&[
+            takes(&["--path", "--url", "--uri", "--root", "-r", "-l"], &[]),
+            // The site that is meant.
+            joined(&["@"], &[]),
+        ])
         .subs(&[
             model(&["db", "site"]).subs(&[
                 model(&["reset", "drop", "clean", "empty", "delete"])
@@ -281,13 +299,30 @@ pub(crate) const MODELS: &[Model] = &[
                 .always(&[mark(Mark::Database)]),
             model(&["sql-query", "sqlq", "sql:query"]).operands(each(&[Does::Sql])),
             model(&["eval", "php-eval", "ev"]).operands(each(&[Does::Code(Language::Php)])),
-            model(&[
-                "plugin", "theme", "core", "cache", "cr", "status", "user", "option", "config",
+            model(&["user"]).subs(&[model(&["create", "add-role", "set-role"]).flags(&[takes(
+                &["--role"],
+                &[Does::MarksIf(&["administrator"], Mark::Accounts)],
+            )])]),
+            model(&["plugin"]).subs(&[
+                model(&["deactivate", "uninstall", "delete"])
+                    .operands(each(&[Does::MarksIf(SECURITY_PLUGINS, Mark::Guard)])),
+                model(&["list", "activate", "install", "update", "status", "get"]),
             ]),
+            model(&["option"]).subs(&[
+                model(&["update", "set"]).operands(leading(
+                    &[&[Does::MarksIf(&["users_can_register", "default_role"], Mark::Accounts)]],
+                    &[],
+                )),
+                model(&["get", "list", "add", "delete"]),
+            ]),
+            model(&["theme", "core", "cache", "cr", "status", "config"]),
         ])
         .examples(&[
             ("wp db reset --yes", &["marks database"]),
             ("wp plugin list", &[]),
+            ("wp @live plugin deactivate wordfence", &["marks guard"]),
+            ("wp plugin deactivate hello", &[]),
+            ("wp user create x x@h.example --role=administrator", &["marks accounts"]),
             ("drush sql-drop -y", &["marks database"]),
         ]),
     model(&["cypher-shell"])
@@ -527,7 +562,6 @@ pub(crate) const MODELS: &[Model] = &[
         "kafka-configs",
         "kafka-topics.sh",
         "kafka-delete-records",
-        "kcat",
         "rabbitmqctl",
         "rabbitmqadmin",
         "kafka-console-consumer",

@@ -61,6 +61,10 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--header", "-H", "--proxy-header"], &[Does::AtFile]),
             takes(&["--engine"], &[Does::Hides]),
             takes(&["--cookie", "-b"], &[Does::FieldFile]),
+            takes(&["--variable"], &[Does::FieldFile]).operands(each(&[SENDS])),
+            takes(&["--expand-data", "--expand-json"], &[]).operands(each(&[SENDS])),
+            takes(&["--expand-url"], &[SENDS]),
+            takes(&["--expand-header", "--expand-output"], &[]),
             takes(&["--url"], &[FETCHES]),
             takes(
                 &[
@@ -508,6 +512,9 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["-c", "-i", "-w", "-W", "-s", "-t", "-I", "-m", "-q", "-p", "-M"], &[]),
         // A list of hosts: `fping`, `mtr`.
         takes(&["-f", "-F", "--file", "--filename"], &[READS]),
+        // What the packets carry.
+        takes(&["-E", "--sign", "-e", "--data-string"], &[READS]).operands(each(&[SENDS])),
+        takes(&["-d"], &[]),
     ])
     .operands(each(&[FETCHES]))
     .examples(&[("ping -c 3 h.example", &["fetches h.example"]), ("mtr --raw -F a", &["reads a"])]),
@@ -813,6 +820,33 @@ pub(crate) const MODELS: &[Model] = &[
             ("rclone ls remote:x", &[]),
             ("rclone purge remote:x", &["marks infrastructure"]),
         ]),
+    // Jobs and traps for other hosts, files for everyone.
+    model(&["pastebinit", "0x0", "gist-paste"])
+        .flags(&[takes(&["-i"], &[READS]), takes(&["-a", "-b", "-f", "-t"], &[])])
+        .operands(each(&[READS]))
+        .always(&[Does::ConnectsTo("pastebin.com", Purpose::Send)])
+        .examples(&[("pastebinit a", &["reads a", "sends pastebin.com:443"])]),
+    model(&["ipfs"])
+        .subs(&[
+            model(&["add"])
+                .operands(each(&[READS_TREE]))
+                .always(&[Does::ConnectsTo("ipfs.io", Purpose::Send)]),
+            model(&["cat", "get", "ls", "id", "version", "init", "pin", "config", "swarm"]),
+        ])
+        .examples(&[("ipfs add a", &["reads-tree a", "sends ipfs.io:443"])]),
+    model(&["snmptrap", "snmpinform", "snmpset"])
+        .flags(&[takes(&["-v", "-c", "-u", "-l", "-a", "-A", "-x", "-X", "-m"], &[])])
+        .operands(leading(&[&[SENDS]], &[]))
+        .examples(&[("snmptrap -v 2c -c public h.example x", &["sends h.example"])]),
+    model(&["kcat", "kafkacat"])
+        .style(Style::Posix)
+        .flags(&[
+            takes(&["-t", "-p", "-o", "-K", "-D", "-X", "-f", "-c", "-G", "-k", "-H"], &[]),
+            takes(&["-b"], &[SENDS]),
+            takes(&["-F"], &[READS]),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("kcat -P -b h.example:9092 -t x a", &["sends h.example:9092", "reads a"])]),
     model(&["wormhole", "croc", "magic-wormhole", "transfer", "send", "ffsend"])
         .subs(&[
             model(&["send", "upload", "tx"])

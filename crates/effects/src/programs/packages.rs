@@ -516,6 +516,7 @@ pub(crate) const MODELS: &[Model] = &[
         ),
         takes(&["--expr", "-E"], &[Does::Hides]),
         takes(&["--file", "-f"], &[READS]),
+        takes(&["--flake"], &[Does::Package(Registry::Npm)]),
     ])
     .subs(&[
         model(&["run", "shell", "develop", "build", "profile", "install", "bundle"])

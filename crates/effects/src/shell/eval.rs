@@ -388,6 +388,7 @@ impl<'a, 'g> Shell<'a, 'g> {
         input: Input,
     ) -> Output {
         let mut fields = Vec::new();
+        let before = self.out.effects.all().len();
         match words {
             Some(words) => words.iter().for_each(|word| self.fields(word, &mut fields)),
             None => fields.extend(self.list_of("@").into_iter().map(|word| Field::new(word, 0..0))),
@@ -399,6 +400,9 @@ impl<'a, 'g> Shell<'a, 'g> {
         }
         if values.is_empty() {
             values.push(Word::unknown());
+        }
+        if self.has_read(before) && self.has_encoded(before) {
+            self.read_variables.insert(name.to_owned());
         }
         Rc::make_mut(&mut self.variables).insert(name.to_owned(), Variable { values, list: None });
         self.branch(|shell| shell.list(body, input));
