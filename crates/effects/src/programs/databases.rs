@@ -268,28 +268,6 @@ pub(crate) const MODELS: &[Model] = &[
                 &["reads app.db", "writes app.db", "sql DROP TABLE x"],
             ),
         ]),
-    model(&["wp", "drush"])
-        .flags(&[takes(&["--path", "--url", "--uri", "--root", "-r", "-l"], &[])])
-        .subs(&[
-            model(&["db", "site"]).subs(&[
-                model(&["reset", "drop", "clean", "empty", "delete"])
-                    .always(&[mark(Mark::Database)]),
-                model(&["query"]).operands(each(&[Does::Sql])),
-                model(&["export", "import", "check", "list", "size", "tables"]),
-            ]),
-            model(&["sql-drop", "sql:drop", "site-install", "site:install"])
-                .always(&[mark(Mark::Database)]),
-            model(&["sql-query", "sqlq", "sql:query"]).operands(each(&[Does::Sql])),
-            model(&["eval", "php-eval", "ev"]).operands(each(&[Does::Code(Language::Php)])),
-            model(&[
-                "plugin", "theme", "core", "cache", "cr", "status", "user", "option", "config",
-            ]),
-        ])
-        .examples(&[
-            ("wp db reset --yes", &["marks database"]),
-            ("wp plugin list", &[]),
-            ("drush sql-drop -y", &["marks database"]),
-        ]),
     model(&["cypher-shell"])
         .flags(&[
             takes(&["-a", "--address", "-u", "--username", "-p", "--password", "-d"], &[]),
@@ -465,10 +443,25 @@ pub(crate) const MODELS: &[Model] = &[
         "artisan",
         "mikro-orm",
         "django-admin",
+        "migrate",
+        "migrate-mongo",
     ])
     .flags(&[
         takes(
-            &["--name", "--schema", "-m", "--message", "-n", "-t", "--config", "-c", "--url"],
+            &[
+                "--name",
+                "--schema",
+                "-m",
+                "--message",
+                "-n",
+                "-t",
+                "--config",
+                "-c",
+                "--url",
+                "-path",
+                "-database",
+                "-source",
+            ],
             &[],
         ),
         takes(&["--database-url"], SERVER),
@@ -493,7 +486,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .always(DROPS),
         model(&["migrate"]).subs(&[
-            model(&["reset"]).always(DROPS),
+            model(&["reset", "fresh", "refresh"]).always(DROPS),
             model(&["dev", "deploy", "status", "diff", "resolve", "run", "up", "down", "info"]),
         ]),
         model(&["database", "schema"]).subs(&[
@@ -502,6 +495,7 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
         model(&["db"]).subs(&[model(&["push", "pull", "seed", "execute"])
             .flags(&[switch(&["--force-reset", "--accept-data-loss"], DROPS)])]),
+        model(&["push"]).flags(&[switch(&["--force"], DROPS)]),
         model(&["runner", "r"])
             .flags(&[takes(&["--environment", "-e"], &[])])
             .operands(leading(&[&[Does::Code(Language::Ruby)]], &[])),
