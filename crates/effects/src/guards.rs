@@ -40,8 +40,10 @@ const ENDINGS: &[&str] = &[
 
 /// Services whose names are of several words. Sorted.
 const WHOLE: &[&str] = &[
+    "all-in-one-wp-security-and-firewall",
     "audit-daemon",
     "aws-guardduty-agent",
+    "better-wp-security",
     "com.apple.alf",
     "ds-agent",
     "ds_agent",
@@ -51,14 +53,19 @@ const WHOLE: &[&str] = &[
     "falcon-sensor",
     "google-fluentd",
     "ir_agent",
+    "limit-login-attempts-reloaded",
+    "magento_twofactorauth",
     "mbamservice",
     "microsoft-defender",
     "process-accounting",
     "qualys-cloud-agent",
+    "security_review",
     "sense",
     "sentinel-agent",
     "td-agent",
     "trend-micro",
+    "two-factor",
+    "wp-cerber",
 ];
 
 /// Words that only guards have in their names. Sorted.
@@ -146,6 +153,7 @@ const PARTS: &[&str] = &[
     "mfefire",
     "mfemms",
     "mfetpd",
+    "modsecurity",
     "mpssvc",
     "msmpeng",
     "mssense",
@@ -183,6 +191,7 @@ const PARTS: &[&str] = &[
     "santa",
     "santad",
     "savd",
+    "seckit",
     "securityd",
     "securityhealthservice",
     "selinux",
@@ -197,6 +206,7 @@ const PARTS: &[&str] = &[
     "splunkd",
     "splunkforwarder",
     "stackrox",
+    "sucuri",
     "suricata",
     "symantec",
     "symantecd",
@@ -226,6 +236,7 @@ const PARTS: &[&str] = &[
     "wdfilter",
     "wdnissvc",
     "windefend",
+    "wordfence",
     "wscsvc",
     "wuauserv",
     "xagt",

@@ -18,11 +18,13 @@ mod files;
 mod git;
 mod inspect;
 mod interpreters;
+mod jobs;
 mod network;
 mod npm;
 mod packages;
 mod pip;
 mod powershell;
+mod sites;
 mod system;
 mod text;
 mod unusual;
@@ -54,6 +56,8 @@ const FAMILIES: &[&[Model]] = &[
     agents::MODELS,
     unusual::MODELS,
     powershell::MODELS,
+    jobs::MODELS,
+    sites::MODELS,
 ];
 
 /// The model of the program of that name, which must be without folders.

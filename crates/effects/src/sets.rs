@@ -738,6 +738,7 @@ const REGISTRIES: &[&str] = &[
     "pub.dev",
     "conda.anaconda.org",
     "repo.anaconda.com",
+    "download.pytorch.org",
     "cdn.cocoapods.org",
     concat!("deb.debian", ".org"),
     concat!("security.debian", ".org"),

@@ -135,7 +135,18 @@ pub(crate) const MODELS: &[Model] = &[
                 .always(DESTROY),
                 model(&["authorize-security-group-ingress"]).always(&[mark(Mark::Guard)]),
                 model(&["get-password-data"]).always(SECRET),
+                model(&["run-instances"]).flags(&[takes(&["--user-data"], &[Does::RemoteShell])]),
+                model(&["modify-image-attribute"]).flags(&[takes(
+                    &["--launch-permission", "--user-ids", "--user-groups"],
+                    GRANT,
+                )]),
+                model(&["import-key-pair"]),
             ]),
+            model(&["ec2-instance-connect"]).subs(&[model(&[
+                "send-ssh-public-key",
+                "send-serial-console-ssh-public-key",
+            ])
+            .always(&[mark(Mark::Accounts)])]),
             model(&["rds", "redshift", "docdb", "neptune", "elasticache"]).subs(&[model(&[
                 "delete-db-instance",
                 "delete-db-cluster",
@@ -740,6 +751,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .subs(&[
             model(&["destroy", "delete", "rm", "remove"]).always(DESTROY),
+            model(&["run"]).operands(leading(&[&[], &[Does::RemoteCommand]], &[])),
             // The database of this machine, unless it says that it is another one.
             model(&["reset"]).flags(&[
                 switch(&["--linked"], DESTROY),
@@ -768,9 +780,10 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["ssh", "console"])
             .flags(&[takes(&["--command", "-C"], &[Does::RemoteShell])])
             .subs(&[model(&["console"]), model(&["issue", "sftp", "log", "establish"])]),
-        model(&["run", "exec"]).operands(each(&[Does::RemoteShell])),
+        model(&["run", "exec", "run:detached", "run:inside"]).operands(each(&[Does::RemoteShell])),
     ])
     .examples(&[
+        ("fly machine run alpine cat a", &["runs cat a", "reads a"]),
         ("heroku logs --tail", &[]),
         ("heroku apps:destroy x", &["marks infrastructure"]),
         ("heroku run -a x printenv", &["runs printenv", "marks credentials"]),
@@ -843,6 +856,9 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .subs(&[
         model(&["install"]).operands(each(&[Does::Package(Registry::Other)])),
+        model(&["ssh"]).operands(leading(&[&[]], &[Does::RemoteShell])),
+        model(&["collection", "role"])
+            .subs(&[model(&["install"]).operands(each(&[Does::Package(Registry::Other)]))]),
         model(&["stop", "purge"]).always(DESTROY),
         model(&["exec", "apply", "cmd.run"]).always(&[Does::Hides]),
         model(&["build"]).operands(each(&[Does::Recipe])),

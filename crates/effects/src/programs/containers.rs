@@ -536,6 +536,9 @@ pub(crate) const MODELS: &[Model] = &[
                     takes(&["--from-literal"], &[]),
                     takes(&["--image"], IMAGE),
                 ])
+                .subs(&[model(&["job", "cronjob", "cj"])
+                    .flags(&[takes(&["--image"], IMAGE), takes(&["--schedule", "--from"], &[])])
+                    .operands(leading(&[&[], IN_CONTAINER], &[]))])
                 .operands(leading(
                     &[&[Does::MarksIf(
                         &["clusterrolebinding", "rolebinding", "clusterrole", "token"],

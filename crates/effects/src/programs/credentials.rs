@@ -6,6 +6,10 @@ use crate::model::*;
 
 const SECRET: Use = &[mark(Mark::Credentials)];
 
+/// What changes the money of real customers.
+const LIVE: Model = model(&["delete", "cancel", "create", "post"])
+    .flags(&[switch(&["--live"], &[mark(Mark::Infrastructure)])]);
+
 pub(crate) const MODELS: &[Model] = &[
     model(&["gpg", "gpg2"])
         .flags(&[
@@ -308,6 +312,12 @@ pub(crate) const MODELS: &[Model] = &[
             .style(Style::Posix)
             .flags(&[takes(&["--env", "--project", "-p", "--config", "-c", "--path"], &[])])
             .operands(leading(&[&[COMMAND]], &[])),
+        model(&["fs"]).subs(&[
+            model(&["cp", "write"])
+                .operands(each(&[READS]))
+                .always(&[Does::ConnectsTo("keybase.io", crate::effect::Purpose::Send)]),
+            model(&["ls", "read", "stat"]),
+        ]),
         model(&["list", "ls", "status", "version", "login", "store", "set", "add"]),
     ])
     .examples(&[("secret-tool lookup a b", &["marks credentials"]), ("aws-vault list", &[])]),
@@ -338,6 +348,9 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["config"]).flags(&[switch(&["--list", "-l"], SECRET)]),
             model(&["listen"]).flags(&[switch(&["--print-secret"], SECRET)]),
             model(&["api_keys"]).always(SECRET),
+            LIVE,
+            model(&["customers", "subscriptions", "products", "prices", "refunds", "payouts"])
+                .subs(&[LIVE]),
         ])
         .examples(&[
             ("stripe config --list", &["marks credentials"]),
@@ -404,6 +417,8 @@ pub(crate) const MODELS: &[Model] = &[
             &[],
         ),
         switch(&["--decrypt", "-d"], SECRET),
+        // What is written in place of it can be read by nobody else.
+        switch(&["--encrypt", "-e"], &[]).operands(each(&[])),
     ])
     .subs(&[
         model(&["view", "decrypt", "edit", "show", "exec-env", "exec-file", "unlock", "clip"])

@@ -8,20 +8,6 @@ const DROPS: Use = &[mark(Mark::Database)];
 /// A query asks a server; what is piped in, or read from a file, is sent.
 const SERVER: Use = &[FETCHES];
 
-/// Plugins of WordPress that keep strangers out.
-const SECURITY_PLUGINS: &[&str] = &[
-    "wordfence",
-    "two-factor",
-    "limit-login-attempts-reloaded",
-    "better-wp-security",
-    "sucuri-scanner",
-    "all-in-one-wp-security-and-firewall",
-    "ithemes-security",
-    "wp-cerber",
-    "wp-2fa",
-    "loginizer",
-];
-
 pub(crate) const MODELS: &[Model] = &[
     // Commands of Redis, as tools of servers get them.
     model(&["FLUSHALL", "FLUSHDB", "flushall", "flushdb"])
@@ -282,49 +268,6 @@ pub(crate) const MODELS: &[Model] = &[
                 &["reads app.db", "writes app.db", "sql DROP TABLE x"],
             ),
         ]),
-    model(&["wp", "drush"])
-        .flags(&[
-            takes(&["--path", "--url", "--uri", "--root", "-r", "-l"], &[]),
-            // The site that is meant.
-            joined(&["@"], &[]),
-        ])
-        .subs(&[
-            model(&["db", "site"]).subs(&[
-                model(&["reset", "drop", "clean", "empty", "delete"])
-                    .always(&[mark(Mark::Database)]),
-                model(&["query"]).operands(each(&[Does::Sql])),
-                model(&["export", "import", "check", "list", "size", "tables"]),
-            ]),
-            model(&["sql-drop", "sql:drop", "site-install", "site:install"])
-                .always(&[mark(Mark::Database)]),
-            model(&["sql-query", "sqlq", "sql:query"]).operands(each(&[Does::Sql])),
-            model(&["eval", "php-eval", "ev"]).operands(each(&[Does::Code(Language::Php)])),
-            model(&["user"]).subs(&[model(&["create", "add-role", "set-role"]).flags(&[takes(
-                &["--role"],
-                &[Does::MarksIf(&["administrator"], Mark::Accounts)],
-            )])]),
-            model(&["plugin"]).subs(&[
-                model(&["deactivate", "uninstall", "delete"])
-                    .operands(each(&[Does::MarksIf(SECURITY_PLUGINS, Mark::Guard)])),
-                model(&["list", "activate", "install", "update", "status", "get"]),
-            ]),
-            model(&["option"]).subs(&[
-                model(&["update", "set"]).operands(leading(
-                    &[&[Does::MarksIf(&["users_can_register", "default_role"], Mark::Accounts)]],
-                    &[],
-                )),
-                model(&["get", "list", "add", "delete"]),
-            ]),
-            model(&["theme", "core", "cache", "cr", "status", "config"]),
-        ])
-        .examples(&[
-            ("wp db reset --yes", &["marks database"]),
-            ("wp plugin list", &[]),
-            ("wp @live plugin deactivate wordfence", &["marks guard"]),
-            ("wp plugin deactivate hello", &[]),
-            ("wp user create x x@h.example --role=administrator", &["marks accounts"]),
-            ("drush sql-drop -y", &["marks database"]),
-        ]),
     model(&["cypher-shell"])
         .flags(&[
             takes(&["-a", "--address", "-u", "--username", "-p", "--password", "-d"], &[]),
@@ -500,10 +443,25 @@ pub(crate) const MODELS: &[Model] = &[
         "artisan",
         "mikro-orm",
         "django-admin",
+        "migrate",
+        "migrate-mongo",
     ])
     .flags(&[
         takes(
-            &["--name", "--schema", "-m", "--message", "-n", "-t", "--config", "-c", "--url"],
+            &[
+                "--name",
+                "--schema",
+                "-m",
+                "--message",
+                "-n",
+                "-t",
+                "--config",
+                "-c",
+                "--url",
+                "-path",
+                "-database",
+                "-source",
+            ],
             &[],
         ),
         takes(&["--database-url"], SERVER),
@@ -528,7 +486,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .always(DROPS),
         model(&["migrate"]).subs(&[
-            model(&["reset"]).always(DROPS),
+            model(&["reset", "fresh", "refresh"]).always(DROPS),
             model(&["dev", "deploy", "status", "diff", "resolve", "run", "up", "down", "info"]),
         ]),
         model(&["database", "schema"]).subs(&[
@@ -537,6 +495,7 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
         model(&["db"]).subs(&[model(&["push", "pull", "seed", "execute"])
             .flags(&[switch(&["--force-reset", "--accept-data-loss"], DROPS)])]),
+        model(&["push"]).flags(&[switch(&["--force"], DROPS)]),
         model(&["runner", "r"])
             .flags(&[takes(&["--environment", "-e"], &[])])
             .operands(leading(&[&[Does::Code(Language::Ruby)]], &[])),

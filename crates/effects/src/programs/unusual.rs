@@ -583,10 +583,50 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[takes(&["-g", "-t", "-u", "-r", "-A", "-c", "-n"], &[])])
         .operands(leading(&[&[]], &[COMMAND]))
         .examples(&[("runcon x cat a", &["runs cat a", "reads a"])]),
-    model(&["slackcat", "telegram-send", "notifico", "apprise", "ntfy"])
-        .operands(each(&[READS]))
-        .always(&[mark(Mark::Publishes), Does::ConnectsTo("slack.com", Purpose::Send)])
-        .examples(&[("slackcat a", &["reads a", "sends slack.com:443", "marks publishes"])]),
+    model(&["matrix-commander", "signal-cli"])
+        .flags(&[
+            takes(
+                &["--file", "-f", "--image", "-i", "--attachment", "-a"],
+                &[READS, Does::ConnectsTo("matrix.org", Purpose::Send)],
+            ),
+            takes(&["--room", "-r", "--message", "-m", "-u", "--username"], &[]),
+        ])
+        .examples(&[("signal-cli -u +1 send -a b +2", &["reads b", "sends matrix.org:443"])]),
+    model(&["ipfs", "ipfs-cluster-ctl"])
+        .subs(&[
+            model(&["add"])
+                .operands(each(&[READS_TREE]))
+                .always(&[mark(Mark::Publishes), Does::ConnectsTo("ipfs.io", Purpose::Send)]),
+            model(&["cat", "get", "ls", "id", "init", "swarm", "stats", "version"]),
+        ])
+        .examples(&[
+            ("ipfs cat x", &[]),
+            ("ipfs add -r a", &["reads-tree a", "sends ipfs.io:443", "marks publishes"]),
+        ]),
+    model(&["kaggle"])
+        .subs(&[model(&["datasets", "kernels", "models", "d", "k"]).subs(&[
+            model(&["create", "version", "push"])
+                .flags(&[takes(&["--path", "-p"], &[READS_TREE])])
+                .always(&[mark(Mark::Publishes), Does::ConnectsTo("kaggle.com", Purpose::Send)]),
+            model(&["list", "download", "files", "status", "init", "metadata"])
+                .flags(&[takes(&["--path", "-p"], &[MAKES])]),
+        ])])
+        .examples(&[(
+            "kaggle datasets create -p a",
+            &["reads-tree a", "sends kaggle.com:443", "marks publishes"],
+        )]),
+    model(&[
+        "slackcat",
+        "telegram-send",
+        "telegram-upload",
+        "discord-upload",
+        "notifico",
+        "apprise",
+        "ntfy",
+    ])
+    .operands(each(&[READS]))
+    .always(&[mark(Mark::Publishes), Does::ConnectsTo("slack.com", Purpose::Send)])
+    .examples(&[("slackcat a", &["reads a", "sends slack.com:443", "marks publishes"])]),
     model(&["autossh"])
         .style(Style::Posix)
         .flags(&[

@@ -145,6 +145,7 @@ impl Shell<'_, '_> {
         if reveals(program, &words) {
             self.mark(context.run, Mark::Credentials);
         }
+        self.gives_access(line.words, context);
     }
 
     /// `terraform output db_password`, `nonsensitive(…)` in its console.
@@ -355,6 +356,7 @@ fn reveals(program: &str, words: &[&str]) -> bool {
                 }))
     };
     plain.iter().any(|word| VERBS.binary_search(word).is_ok())
+        || plain.windows(2).any(|pair| pair == ["auth", "token"])
         || words.iter().any(|word| is_revealing_flag(word))
         || selects_secret(words)
         || is_azure()

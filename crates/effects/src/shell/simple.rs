@@ -224,6 +224,7 @@ impl Shell<'_, '_> {
             if matches!(name, "sed" | "gsed") {
                 self.keep_edits(fields, before);
             }
+            self.installs_from(name, fields, before);
             return self.printed(name, fields, &input, before).unwrap_or(output);
         }
         if let Some(output) = self.printed(name, fields, &input, before) {
@@ -246,6 +247,7 @@ impl Shell<'_, '_> {
             self.init_script(fields);
         }
         self.tasks(fields, run, &input);
+        self.installs_from(name, fields, before);
         self.destroys_unasked(fields, run);
         self.administers(name, fields, run);
         self.reveals_by_flag(fields, run);

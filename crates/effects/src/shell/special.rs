@@ -110,6 +110,7 @@ const CLOUDS: &[&str] = &[
     "databricks",
     "datadog-ci",
     "doctl",
+    "eas",
     "eb",
     "ecctl",
     "eksctl",
