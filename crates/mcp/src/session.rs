@@ -34,7 +34,7 @@ use callgate_json::{Edits, Span, member};
 use parking_lot::Mutex;
 
 use self::client_messages::edited;
-use self::listing::OwnListing;
+use self::listing::OwnListings;
 use self::queue::ServerQueue;
 
 pub(crate) use self::ongoing_calls::OngoingCalls;
@@ -66,7 +66,7 @@ pub(crate) struct RpcSession {
     server_requests: HashMap<Id, PendingServerRequest>,
     /// The number of server requests so far.
     server_request_count: u64,
-    listing: OwnListing,
+    listings: OwnListings,
     ongoing_calls: Arc<Mutex<OngoingCalls>>,
     /// Names already logged as hidden, so that each is logged once.
     logged_hidden: HashSet<String>,
@@ -232,7 +232,7 @@ impl RpcSession {
             cancelled_ids: VecDeque::new(),
             server_requests: HashMap::new(),
             server_request_count: 0,
-            listing: OwnListing::default(),
+            listings: OwnListings::default(),
             ongoing_calls,
             logged_hidden: HashSet::new(),
         }

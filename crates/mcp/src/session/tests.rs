@@ -102,6 +102,24 @@ async fn a_list_that_never_comes_is_given_up() {
     assert!(between.last_to_client().contains("no-rm"), "{:?}", between.to_client);
 }
 
+#[tokio::test]
+async fn a_list_that_came_in_time_is_not_given_up_later() {
+    let mut between = Between::new();
+    let call = |id: u32| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo"}}}}"#)
+    };
+    between.client(&call(1)).await;
+    let number = between.session.listing_number();
+    between.listed().await;
+    between.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#).await;
+    assert!(between.session.listing_late(number).is_empty());
+    between.client(&call(2)).await;
+    let last = between.to_server.last().unwrap();
+    assert!(last.contains("tools/list"), "the call waits for the new list: {last}");
+    between.listed().await;
+    assert_eq!(between.to_server.last(), Some(&call(2)));
+}
+
 #[test]
 fn arguments_that_are_null_are_replaced_where_they_are() {
     let text = r#"{"name":"echo","arguments":null}"#;
