@@ -9,7 +9,6 @@ use callgate_json::{Span, quote};
 use super::lists::{self, ListKind};
 use super::{CallToJudge, RpcSession, SessionStep, Transport, to_server};
 use crate::message::{AnswerContent, Id};
-use crate::params;
 
 /// Maximum number of pages that are requested. Servers have one or two.
 pub(crate) const MAX_PAGES: u32 = 100;
@@ -168,7 +167,7 @@ pub(crate) fn page(
     result: Span,
     is_first: bool,
 ) -> Option<String> {
-    let next = params::text_member(text, result, "nextCursor").filter(|next| !next.is_empty());
+    let next = lists::next_cursor(text, result);
     let page = ListPage { first: is_first, last: next.is_none() };
     let items = lists::items(text, result, ListKind::Tools(page))?;
     let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();

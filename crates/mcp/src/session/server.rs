@@ -141,7 +141,7 @@ impl RpcSession {
         match &open_request {
             OpenRequest::Initialize => self.initialize_result(id, text, result, &open_request),
             OpenRequest::Tools { first } => {
-                let last = member(text, result, "nextCursor").is_none();
+                let last = lists::next_cursor(text, result).is_none();
                 let page = ListPage { first: *first, last };
                 self.list(id, text, result, ListKind::Tools(page), &open_request)
             }

@@ -120,6 +120,19 @@ async fn a_list_that_came_in_time_is_not_given_up_later() {
     assert_eq!(between.to_server.last(), Some(&call(2)));
 }
 
+#[tokio::test]
+async fn a_list_without_another_page_is_complete() {
+    for cursor in ["", r#","nextCursor":null"#, r#","nextCursor":"""#] {
+        let mut between = Between::new();
+        between.client(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":{TOOLS}{cursor}}}}}"#);
+        between.server(&answer).await;
+        let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}"#;
+        between.client(call).await;
+        assert_eq!(between.to_server.last().unwrap(), call, "{cursor}");
+    }
+}
+
 #[test]
 fn arguments_that_are_null_are_replaced_where_they_are() {
     let text = r#"{"name":"echo","arguments":null}"#;
