@@ -101,9 +101,21 @@ enum OpenRequest {
     Call(Box<UnansweredCall>),
     /// A prompt, a resource, or the result of an unknown task.
     Text(TextSource),
-    /// The later result of a call.
-    Task(Box<UnansweredCall>),
+    /// The later result of a call that became a task.
+    TaskResult(Box<UnansweredCall>),
+    /// The state of such a task, in the revisions in which it does not carry the result.
+    TaskState(Box<UnansweredCall>),
     Other,
+}
+
+impl OpenRequest {
+    /// The call that it is about.
+    fn called(&self) -> Option<&UnansweredCall> {
+        match self {
+            Self::Call(called) | Self::TaskResult(called) | Self::TaskState(called) => Some(called),
+            _ => None,
+        }
+    }
 }
 
 /// A request of the server to the client.
@@ -369,7 +381,6 @@ impl RpcSession {
             let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
-        let mut belongs_to = None;
         let open_request = match method {
             "tools/call" => return self.call(id, text, params.unwrap_or_default()),
             "prompts/get" | "resources/read" => {
@@ -383,13 +394,10 @@ impl RpcSession {
             "prompts/list" => OpenRequest::Prompts,
             "resources/list" | "resources/templates/list" => OpenRequest::Resources,
             "tasks/list" => OpenRequest::Tasks,
-            "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
-                let open_request = self.of_task(text, params);
-                if let OpenRequest::Task(called) = &open_request {
-                    belongs_to = Some(called.ticket.clone());
-                }
-                open_request
+            "tasks/result" => {
+                self.of_task(text, params).map_or(UNKNOWN_TASK, OpenRequest::TaskResult)
             }
+            "tasks/get" | "tasks/update" | "tasks/cancel" => self.task_state(text, params),
             _ => {
                 if let Some(why) = self.against_lookalikes(method, text, params) {
                     return vec![to_client(answers::error(Some(&id), answers::REFUSED, &why))];
@@ -397,6 +405,7 @@ impl RpcSession {
                 OpenRequest::Other
             }
         };
+        let belongs_to = open_request.called().map(|called| called.ticket.clone());
         match self.judge_message(method, text, params, belongs_to.as_slice()) {
             Ok(message) => {
                 self.open_requests.insert(id, open_request);
@@ -406,15 +415,21 @@ impl RpcSession {
         }
     }
 
-    /// The later result of a call is judged like its result.
-    fn of_task(&self, text: &str, params: Option<Span>) -> OpenRequest {
-        let task = params.and_then(|params| params::text_member(text, params, "taskId"));
-        match task.and_then(|task| self.ongoing_calls.lock().task(&task)) {
-            None => OpenRequest::Text(TextSource::Result),
-            Some(ticket) => {
-                let era = params::era(text, params::meta(text, params));
-                OpenRequest::Task(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
-            }
+    /// The call that became the task of these parameters: what the server says about the task is
+    /// judged like the call's result.
+    fn of_task(&self, text: &str, params: Option<Span>) -> Option<Box<UnansweredCall>> {
+        let task = params.and_then(|params| params::text_member(text, params, "taskId"))?;
+        let ticket = self.ongoing_calls.lock().task(&task)?;
+        let era = params::era(text, params::meta(text, params));
+        Some(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
+    }
+
+    /// A request about the state of a task, which in the newer revisions carries the result.
+    fn task_state(&self, text: &str, params: Option<Span>) -> OpenRequest {
+        match self.of_task(text, params) {
+            None => UNKNOWN_TASK,
+            Some(called) if called.era == Era::Modern => OpenRequest::TaskResult(called),
+            Some(called) => OpenRequest::TaskState(called),
         }
     }
 
@@ -596,6 +611,9 @@ const JUDGED: [&str; 15] = [
     "tasks/list",
     "subscriptions/listen",
 ];
+
+/// A request about a task of which no call is known.
+const UNKNOWN_TASK: OpenRequest = OpenRequest::Text(TextSource::Result);
 
 /// How much of oversized arguments is kept.
 const OVERSIZE_PREFIX: usize = 4096;

@@ -6,7 +6,7 @@ use callgate_decide::mcp::{CallTicket, SentMessage, ServerRequest};
 use callgate_json::{Edits, Span, member};
 
 use super::server::server_request_kind;
-use super::{OpenRequest, PendingServerRequest, RpcSession, SessionStep, to_server};
+use super::{PendingServerRequest, RpcSession, SessionStep, to_server};
 use crate::answers;
 use crate::extra_inputs::ExtraInputs;
 use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind};
@@ -58,10 +58,8 @@ impl RpcSession {
     /// A new request of the server, with the calls that it may be about.
     pub(super) fn pending_server_request(&self, method: &str) -> PendingServerRequest {
         let mut calls: Vec<CallTicket> = Vec::new();
-        for open_request in self.open_requests.values() {
-            let (OpenRequest::Call(called) | OpenRequest::Task(called)) = open_request else {
-                continue;
-            };
+        for request in self.open_requests.values() {
+            let Some(called) = request.called() else { continue };
             let is_known = calls.iter().any(|call| call.tool() == called.ticket.tool());
             if !is_known && calls.len() < MAX_CALLS {
                 calls.push(called.ticket.clone());
