@@ -12,6 +12,7 @@
 //! ```
 
 mod client_messages;
+mod judged_method;
 pub(crate) mod listing;
 mod lists;
 mod lookalike;
@@ -34,6 +35,7 @@ use callgate_json::{Edits, Span, member};
 use parking_lot::Mutex;
 
 use self::client_messages::edited;
+use self::judged_method::JudgedMethod;
 use self::listing::OwnListings;
 use self::queue::ServerQueue;
 
@@ -372,7 +374,7 @@ impl RpcSession {
             let why = "callgate: too many requests are waiting for answers";
             return vec![to_client(answers::error(Some(&id), answers::REFUSED, why))];
         }
-        if is_nearly_judged(method) {
+        if JudgedMethod::is_nearly(method) {
             let why = "callgate: some servers read this method as another one. Use its exact name.";
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
@@ -381,24 +383,27 @@ impl RpcSession {
             let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
-        let open_request = match method {
-            "tools/call" => return self.call(id, text, params.unwrap_or_default()),
-            "prompts/get" | "resources/read" => {
-                return self.read(id, method, text, params.unwrap_or_default());
+        let open_request = match JudgedMethod::parse(method) {
+            Some(JudgedMethod::Call) => return self.call(id, text, params.unwrap_or_default()),
+            Some(JudgedMethod::Prompt) => {
+                return self.read(id, NameKey::Name, text, params.unwrap_or_default());
             }
-            "initialize" | "server/discover" => OpenRequest::Initialize,
-            "tools/list" => {
+            Some(JudgedMethod::Resource) => {
+                return self.read(id, NameKey::Uri, text, params.unwrap_or_default());
+            }
+            Some(JudgedMethod::Initialize) => OpenRequest::Initialize,
+            Some(JudgedMethod::Tools) => {
                 let cursor = params.and_then(|params| member(text, params, "cursor"));
                 OpenRequest::Tools { first: cursor.is_none_or(|cursor| cursor.of(text) == "null") }
             }
-            "prompts/list" => OpenRequest::Prompts,
-            "resources/list" | "resources/templates/list" => OpenRequest::Resources,
-            "tasks/list" => OpenRequest::Tasks,
-            "tasks/result" => {
+            Some(JudgedMethod::Prompts) => OpenRequest::Prompts,
+            Some(JudgedMethod::Resources) => OpenRequest::Resources,
+            Some(JudgedMethod::Tasks) => OpenRequest::Tasks,
+            Some(JudgedMethod::TaskResult) => {
                 self.of_task(text, params).map_or(UNKNOWN_TASK, OpenRequest::TaskResult)
             }
-            "tasks/get" | "tasks/update" | "tasks/cancel" => self.task_state(text, params),
-            _ => {
+            Some(JudgedMethod::TaskState) => self.task_state(text, params),
+            Some(JudgedMethod::Subscription) | None => {
                 if let Some(why) = self.against_lookalikes(method, text, params) {
                     return vec![to_client(answers::error(Some(&id), answers::REFUSED, &why))];
                 }
@@ -434,8 +439,7 @@ impl RpcSession {
     }
 
     /// Handles a request for a prompt or a resource.
-    fn read(&mut self, id: Id, method: &str, text: &str, params: Span) -> Vec<SessionStep> {
-        let key = if method == "prompts/get" { NameKey::Name } else { NameKey::Uri };
+    fn read(&mut self, id: Id, key: NameKey, text: &str, params: Span) -> Vec<SessionStep> {
         let named = match NamedParams::read(text, params, key) {
             Ok(named) => named,
             Err(error) => return vec![invalid_params(&id, &error)],
@@ -583,34 +587,10 @@ impl RpcSession {
     }
 }
 
-/// Whether a method differs only in spelling from one that is judged: lenient servers would run it.
-fn is_nearly_judged(method: &str) -> bool {
-    JUDGED.iter().any(|judged| method != *judged && plain(method).eq_ignore_ascii_case(judged))
-}
-
 /// A method without surrounding white space and control characters.
 fn plain(method: &str) -> &str {
     method.trim_matches(|c: char| c.is_whitespace() || c.is_control())
 }
-
-/// The methods whose requests or answers have their own treatment.
-const JUDGED: [&str; 15] = [
-    "tools/call",
-    "tools/list",
-    "prompts/get",
-    "prompts/list",
-    "resources/read",
-    "resources/list",
-    "resources/templates/list",
-    "initialize",
-    "server/discover",
-    "tasks/get",
-    "tasks/result",
-    "tasks/update",
-    "tasks/cancel",
-    "tasks/list",
-    "subscriptions/listen",
-];
 
 /// A request about a task of which no call is known.
 const UNKNOWN_TASK: OpenRequest = OpenRequest::Text(TextSource::Result);

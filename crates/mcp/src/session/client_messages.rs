@@ -93,19 +93,19 @@ impl RpcSession {
     /// The client answers the server, but the request is unknown.
     pub(crate) fn judge_unmatched_answer(&self, message: &RpcMessage<'_>) -> Option<SessionStep> {
         let RpcMessageKind::Answer { id, outcome } = &message.kind else { return None };
-        let method = name_of(guess_request(message.text, *outcome));
+        let method = name_of(guess_server_request(message.text, *outcome));
         let pending_request = PendingServerRequest { number: 0, method, calls: Vec::new() };
         Some(self.client_response(id.as_ref(), pending_request, message.text, *outcome))
     }
 }
 
 /// The name of an answer in rules.
-fn name_of(open_request: Option<ServerRequest>) -> &'static str {
-    open_request.map_or("answer", ServerRequest::method)
+fn name_of(request: Option<ServerRequest>) -> &'static str {
+    request.map_or("answer", ServerRequest::method)
 }
 
 /// Guesses the request of an answer by its content.
-fn guess_request(text: &str, outcome: AnswerContent) -> Option<ServerRequest> {
+fn guess_server_request(text: &str, outcome: AnswerContent) -> Option<ServerRequest> {
     let AnswerContent::Result(result) = outcome else { return None };
     let has = |key| member(text, result, key).is_some();
     match () {
