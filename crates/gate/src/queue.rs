@@ -108,10 +108,6 @@ impl FrameQueue {
         self.dirty = true;
     }
 
-    pub(crate) fn mark_clean(&mut self) {
-        self.dirty = false;
-    }
-
     /// Frames may overtake others the next time no more input is available.
     pub(crate) fn allow_overtaking(&mut self) {
         self.may_reorder = true;
@@ -119,8 +115,7 @@ impl FrameQueue {
 
     /// Drops all frames.
     pub(crate) fn clear(&mut self) {
-        self.frames.clear();
-        self.bytes = 0;
+        *self = Self::default();
     }
 
     /// The run of frames at its end that belong to this block.

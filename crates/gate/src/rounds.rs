@@ -405,10 +405,9 @@ impl Core {
         rounds.state = RoundState::Concluded;
         self.end_dangling(out);
         self.drop_queued("the answer ended before it could be sent");
-        self.queue.clear();
         self.drop_unfinished();
         self.end_all();
-        self.queue.mark_clean();
+        self.queue.clear();
         match fallback {
             LastAnswerEnd::Events(frames) => {
                 self.end_without_answer(why);

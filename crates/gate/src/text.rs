@@ -611,8 +611,7 @@ impl Core {
         }
         self.drop_held();
         self.queue.clear();
-        self.queue.mark_clean();
-        self.end_dangling(out);
+        self.output.end_dangling(out);
         let before = out.buffer().len();
         self.writer.stop_early(frame, message, out.buffer());
         if out.buffer().len() == before {
