@@ -333,7 +333,7 @@ impl Core {
         if call.assembly.is_oversize() && call.leaves_whole() {
             return self.refuse(slot, "it is too large to be reassembled");
         }
-        if self.calls.are_in_several_lanes() && self.needs_id_to_differ(slot) {
+        if self.calls.are_in_several_lanes() && self.lacks_distinct_id(slot) {
             return self
                 .refuse(slot, "calls in several choices cannot be distinguished by their ids");
         }
@@ -353,9 +353,9 @@ impl Core {
         }
     }
 
-    /// Whether calls stand in several choices and this one has no id: some clients do not
+    /// Whether a call has no id, or that of a call in another choice: some clients do not
     /// distinguish choices, and then only the id separates their calls.
-    pub(super) fn needs_id_to_differ(&self, slot: Slot) -> bool {
+    pub(super) fn lacks_distinct_id(&self, slot: Slot) -> bool {
         let Some(call) = self.call(slot) else { return true };
         let id = call.assembly.id();
         let twin = |other: &CallSlot| other.lane != call.lane && other.assembly.id() == id;

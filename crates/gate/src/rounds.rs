@@ -253,7 +253,7 @@ impl Core {
         }
     }
 
-    /// Writes the deferred notices. `after` separates them from the text that follows.
+    /// Writes the deferred notices. `behind` separates them from the text that follows.
     fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Draft) {
         let is_later = self.is_later_answer();
         let is_separate = self.api().facts().notice_is_separate;
