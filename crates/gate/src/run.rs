@@ -113,10 +113,7 @@ impl Core {
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);
         }
-        self.calls.store(grown);
-        if self.calls.argument_bytes() > self.limits().arguments.saturating_mul(16) {
-            self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
-        }
+        self.store_arguments(grown);
         complete || !streams
     }
 
