@@ -31,11 +31,6 @@ pub(crate) const UNKNOWN_FORM: &str = "it contains a denied call in an unknown f
 /// sends it back.
 const MAX_SIGNATURES: usize = 256;
 
-/// The data of a frame as text; empty if it has none.
-pub(crate) fn text_of<'a>(frame: &Frame<'a>) -> &'a str {
-    frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
-}
-
 impl Core {
     /// Ends the event that left without its blank line, before anything follows it.
     pub(crate) fn end_dangling(&mut self, out: &mut Draft) {
@@ -93,7 +88,7 @@ impl Core {
     pub(crate) fn write_event(&mut self, entry: &QueuedFrame, out: &mut Draft) {
         let QueuedBytes::Frame(frame) = &entry.bytes else { return };
         let frame = frame.as_frame();
-        let data = text_of(&frame);
+        let data = frame.text().unwrap_or_default();
         if let Some(text) = entry.text() {
             self.note_text(entry.reading.text_lane, entry.departure.leaving(text, data));
         }

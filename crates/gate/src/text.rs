@@ -480,9 +480,7 @@ impl Core {
 
     fn write_again(&mut self, last: &LastFrame, lane: Lane, raw: String, out: &mut Draft) {
         let frame = last.frame.as_frame();
-        let Some(data) = frame.data().and_then(|data| std::str::from_utf8(data).ok()) else {
-            return;
-        };
+        let Some(data) = frame.text() else { return };
         let reading = Reading {
             order: last.order,
             block: last.block,
