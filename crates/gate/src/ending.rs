@@ -164,7 +164,7 @@ impl Core {
         }
         if let ResponseState::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             self.drop_queued("the response ended before it could be sent");
             self.drop_unfinished();
             self.end_all();

@@ -238,11 +238,11 @@ impl Core {
             return false;
         }
         if call_before.is_some() {
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             self.writer.close_call(&frame.as_frame(), out.buffer());
         }
         if meets_open_block {
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             self.writer.close_blocks(&frame.as_frame(), out.buffer());
         }
         true

@@ -157,7 +157,7 @@ impl Core {
         if !has_content || !matches!(entry.bytes, QueuedBytes::Frame(_)) {
             return entry;
         }
-        self.end_dangling(out);
+        self.output.end_dangling(out);
         if has_text(&entry) {
             self.write_deferred(&entry, out);
         }
@@ -403,7 +403,7 @@ impl Core {
         }
         let Some(fallback) = rounds.fallback.take() else { return };
         rounds.state = RoundState::Concluded;
-        self.end_dangling(out);
+        self.output.end_dangling(out);
         self.drop_queued("the answer ended before it could be sent");
         self.drop_unfinished();
         self.end_all();

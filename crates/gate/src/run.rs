@@ -79,7 +79,7 @@ impl Core {
             _ => return false,
         }
         if !self.add_fragment(piece) {
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             frame.keep(out.buffer());
             return true;
         }
