@@ -6,9 +6,9 @@
 //! Resolved
 //!    │ recall    what earlier calls have written and done, where values came from
 //! Recalled
-//!    │ meter     limits and history
+//!    │ meter     ask the rules; count limits, check the history
 //! Metered
-//!    │ judge     the rules and all checks
+//!    │ judge     what the rules and all checks say together
 //! Judged
 //!    │ wait      for an approver
 //! Answered
@@ -40,7 +40,8 @@ pub use self::wait::NO_APPROVER;
 use crate::decider::DeciderState;
 use crate::store_query::StoreUnavailable;
 
-/// Decides one call.
+/// Decides one call, and waits until what it does is part of its session's history: the next call
+/// may be made as soon as this one is answered.
 pub(crate) async fn decide(inner: Arc<DeciderState>, subject: Subject) -> Decided {
     let (turn, next) = oneshot::channel();
     let decided = decide_in_turn(inner, subject, turn).await;
