@@ -11,6 +11,7 @@ use callgate_store::{
 };
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 use crate::clock;
 use crate::in_force::InForce;
@@ -19,6 +20,7 @@ use crate::loading::PolicyState;
 use crate::mcp::{KeyedStep, Launch, McpSession, McpSettings, McpState};
 use crate::observer::{ObservedDecisions, Observer};
 use crate::offer::RecentlyRecorded;
+use crate::pipeline::durable;
 use crate::record;
 use crate::response_decider::ResponseDecider;
 use crate::settings::Settings;
@@ -77,25 +79,33 @@ impl DeciderState {
 
 impl DeciderState {
     /// Writes the record of a denial, then what later calls may ask about it. The record is written
-    /// even if the steps cannot be stored.
-    pub(crate) fn write_denial(&self, record: Record, steps: Vec<KeyedStep>) {
+    /// even if the steps cannot be stored. The denial waits for neither; the next call has its turn
+    /// when the steps are stored, or will not be.
+    pub(crate) fn write_denial(
+        &self,
+        record: Record,
+        steps: Vec<KeyedStep>,
+        turn: Option<oneshot::Sender<()>>,
+    ) {
         self.write(record);
-        for (session, step) in steps {
-            log_failure(self.audit.add_flow(&session, step));
+        if steps.is_empty() {
+            return;
         }
-    }
-}
-
-/// Logs it if a step is not stored. No call waits for that.
-fn log_failure(stored: Receipt) {
-    let watch = async {
-        if let Err(error) = stored.await {
-            tracing::error!(%error, "what a denied call did is not known to later calls");
+        let store = |(session, step)| self.audit.add_flow(&session, step);
+        let receipts: Vec<Receipt> = steps.into_iter().map(store).collect();
+        let timeout = self.in_force().settings.record_timeout;
+        let stored = async move {
+            for receipt in receipts {
+                if let Err(why) = durable(receipt, timeout).await {
+                    tracing::error!(why, "what a denied call did is not known to later calls");
+                }
+            }
+            drop(turn);
+        };
+        // Without a runtime there is no door, and nobody reads a log.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(stored);
         }
-    };
-    // Without a runtime there is no door, and nobody reads a log.
-    if let Ok(runtime) = Handle::try_current() {
-        runtime.spawn(watch);
     }
 }
 

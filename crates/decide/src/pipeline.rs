@@ -6,9 +6,9 @@
 //! Resolved
 //!    │ recall    what earlier calls have written and done, where values came from
 //! Recalled
-//!    │ meter     limits and history
+//!    │ meter     ask the rules; count limits, check the history
 //! Metered
-//!    │ judge     the rules and all checks
+//!    │ judge     what the rules and all checks say together
 //! Judged
 //!    │ wait      for an approver
 //! Answered
@@ -40,9 +40,14 @@ pub use self::wait::NO_APPROVER;
 use crate::decider::DeciderState;
 use crate::store_query::StoreUnavailable;
 
-/// Decides one call.
+/// Decides one call, and waits until what it does is part of its session's history: the next call
+/// may be made as soon as this one is answered.
 pub(crate) async fn decide(inner: Arc<DeciderState>, subject: Subject) -> Decided {
-    decide_in_turn(inner, subject, None).await
+    let (turn, next) = oneshot::channel();
+    let decided = decide_in_turn(inner, subject, turn).await;
+    // Nothing is ever sent: the turn is dropped.
+    next.await.ok();
+    decided
 }
 
 /// Decides one call of several. The next one has its turn when `turn` is dropped: as soon as this
@@ -50,15 +55,13 @@ pub(crate) async fn decide(inner: Arc<DeciderState>, subject: Subject) -> Decide
 pub(crate) async fn decide_in_turn(
     inner: Arc<DeciderState>,
     subject: Subject,
-    turn: Option<oneshot::Sender<()>>,
+    turn: oneshot::Sender<()>,
 ) -> Decided {
     let subject = Arc::new(subject);
     match answer(&inner, Arc::clone(&subject)).await {
         Ok(answered) => {
-            let held = turn.filter(|_| answered.matters_later());
-            let decided = record::record(&inner, answered).await;
-            drop(held);
-            decided
+            let held = Some(turn).filter(|_| answered.matters_later());
+            record::record(&inner, answered, held).await
         }
         Err(StoreUnavailable) => record::refuse(&inner, &subject),
     }

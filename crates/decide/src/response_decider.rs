@@ -39,8 +39,9 @@ pub struct ResponseDecider {
     hits: u64,
     /// Why the turn did not continue after a denial.
     not_continued: Option<String>,
-    /// Resolves when the call before has left what later calls depend on.
-    before: Option<oneshot::Receiver<()>>,
+    /// What the next call waits for: each resolves when a call before it is judged and has left
+    /// what later calls depend on.
+    previous_done: Vec<oneshot::Receiver<()>>,
 }
 
 /// Identifies a call within one response, whose turn may have several answers. Ids of providers may
@@ -124,7 +125,7 @@ impl ResponseDecider {
             oddities: 0,
             hits: 0,
             not_continued: None,
-            before: None,
+            previous_done: Vec::new(),
         }
     }
 
@@ -187,7 +188,9 @@ impl ResponseDecider {
         self.denied.push((number, record.id));
         self.recorded += 1;
         let events = self.denial_events(call, &record);
-        self.inner.write_denial(record, events);
+        let (turn, done) = oneshot::channel();
+        self.previous_done.push(done);
+        self.inner.write_denial(record, events, Some(turn));
         NameDecision::Deny(denial)
     }
 
@@ -220,8 +223,8 @@ impl ResponseDecider {
     /// durable. A call that may depend on an earlier one of the response waits for that.
     pub fn decide(&mut self, call: ToolCall) -> PendingDecision {
         self.recorded += 1;
-        let (turn, next) = oneshot::channel();
-        let before = self.before.replace(next);
+        let (turn, done) = oneshot::channel();
+        let previous_done = std::mem::replace(&mut self.previous_done, vec![done]);
         let mut subject = Subject {
             context: self.context.clone(),
             policies: Arc::clone(&self.policies),
@@ -236,12 +239,12 @@ impl ResponseDecider {
         };
         let inner = Arc::clone(&self.inner);
         PendingDecision::new(async move {
-            if let Some(before) = before {
-                // An error only means that the other call has ended.
-                before.await.ok();
+            for previous in previous_done {
+                // Nothing is ever sent: the other call drops its turn.
+                previous.await.ok();
                 (subject.at, subject.begun) = (now_micros(), Instant::now());
             }
-            pipeline::decide_in_turn(inner, subject, Some(turn)).await.decision
+            pipeline::decide_in_turn(inner, subject, turn).await.decision
         })
     }
 

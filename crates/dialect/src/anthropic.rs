@@ -24,7 +24,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     writer: || Box::new(BlockWriter::<write::Blocks>::default()),
     facts: TurnFacts::OF_BLOCKS,
     comments: Comments::Skipped,
-    form: None,
+    lines: None,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
         vec![AddedEvent { name: Some("error"), data }]

@@ -31,7 +31,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     writer: || Box::new(BlockWriter::<write::Blocks>::default()),
     facts: TurnFacts { counts_blocks: false, plan_lane: Some(PLAN), ..TurnFacts::OF_BLOCKS },
     comments: Comments::KeepAlive,
-    form: None,
+    lines: None,
     error_events: |_, message| {
         let data = object! {
             "type": "message-end", "delta": { "finish_reason": "ERROR", "error": message },

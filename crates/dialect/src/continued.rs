@@ -168,8 +168,7 @@ fn as_text(answer: &[u8]) -> Option<Cow<'_, str>> {
     let mut text = String::with_capacity(answer.len());
     while let Ok(Some(frame)) = splitter.next_frame() {
         let name = frame.event().and_then(|name| std::str::from_utf8(name).ok());
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
-        let (Some(name), Some(data)) = (name, data) else { continue };
+        let (Some(name), Some(data)) = (name, frame.text()) else { continue };
         // In JSON, a line end is never a part of a string.
         let data = data.replace(['\n', '\r'], " ");
         text.push_str(&format!("event: {name}\ndata: {data}\n\n"));

@@ -28,7 +28,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     writer: || Box::new(write::writer(read::EventNames::OfEvents)),
     facts: TurnFacts::OF_BLOCKS,
     comments: Comments::Fail,
-    form: None,
+    lines: None,
     error_events,
     error_body,
     blocked_body: write::blocked_body,

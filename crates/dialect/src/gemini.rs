@@ -20,7 +20,7 @@ use callgate_wire::Framings;
 
 use crate::event::Lane;
 use crate::request::{ToolPlaces, ToolWalk};
-use crate::spec::{Comments, DialectSpec, FrameForm, HttpSpec, TurnFacts, no_states};
+use crate::spec::{Comments, DialectSpec, HttpSpec, LineRules, TurnFacts, no_states};
 use crate::{AddedEvent, Blame};
 
 /// The spec of the Gemini API.
@@ -32,7 +32,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     // Clients join the texts of a turn.
     facts: TurnFacts { text_follows_calls: true, ..TurnFacts::OF_LISTS },
     comments: Comments::Fail,
-    form: Some(FrameForm { reads_alike: form::reads_alike, is_bare_error: form::is_bare_error }),
+    lines: Some(LineRules { reads_alike: form::reads_alike, is_bare_error: form::is_bare_error }),
     error_events: |blame, message| {
         vec![AddedEvent { name: None, data: write::error_body(blame, message) }]
     },

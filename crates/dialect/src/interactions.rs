@@ -26,7 +26,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     writer: || Box::new(BlockWriter::<write::Steps>::default()),
     facts: TurnFacts::OF_BLOCKS,
     comments: Comments::Fail,
-    form: None,
+    lines: None,
     error_events: |blame, message| {
         let data = write::error_event(error_code(blame), message);
         vec![AddedEvent { name: Some("error"), data }]

@@ -25,7 +25,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     // For models that only write text. The spec of their own API applies to the others.
     facts: TurnFacts { blocks_continue: false, ..TurnFacts::OF_BLOCKS },
     comments: Comments::Fail,
-    form: None,
+    lines: None,
     error_events: converse::error_events,
     error_body: converse::error_body,
     // The model is unknown here. Most are of this API.

@@ -1,7 +1,5 @@
 //! Writes a frame: unchanged if possible, else rewritten with its splices.
 
-use callgate_wire::Frame;
-
 use crate::departure::{Departure, Leaving, Orders, Rest};
 use crate::event::{Carrier, Fate, Reading, What};
 use crate::json::Edits;
@@ -25,11 +23,6 @@ pub(crate) fn leave(leaving: &Leaving<'_>, mut edits: Edits, out: &mut Vec<u8>) 
         let name = reading.rename.map(str::as_bytes);
         frame.rewrite(name, edits.apply(data).as_bytes(), out);
     }
-}
-
-/// The data of a frame; empty if it is not text.
-pub(crate) fn text_of<'a>(frame: &'a Frame<'_>) -> &'a str {
-    frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default()
 }
 
 /// The body with the edits and the masks of its texts.

@@ -199,15 +199,15 @@ impl Dialect {
     /// unchanged.
     #[inline]
     pub fn reads_alike(self, frame: &Frame<'_>) -> bool {
-        match &self.spec().form {
+        match &self.spec().lines {
             None => frame.clean(),
-            Some(form) => (form.reads_alike)(frame),
+            Some(rules) => (rules.reads_alike)(frame),
         }
     }
 
     /// Whether lines that are not an event report a failure nevertheless.
     pub fn is_bare_error(self, lines: &[u8]) -> bool {
-        self.spec().form.as_ref().is_some_and(|form| (form.is_bare_error)(lines))
+        self.spec().lines.as_ref().is_some_and(|rules| (rules.is_bare_error)(lines))
     }
 
     /// The HTTP side of the API.

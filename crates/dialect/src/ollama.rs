@@ -28,7 +28,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         ..TurnFacts::OF_LISTS
     },
     comments: Comments::Fail,
-    form: None,
+    lines: None,
     error_events: |_, message| vec![AddedEvent { name: None, data: error_body(message) }],
     error_body: |_, message| error_body(message),
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),

@@ -34,7 +34,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
         ..TurnFacts::OF_LISTS
     },
     comments: Comments::Skipped,
-    form: None,
+    lines: None,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
         let done = AddedEvent { name: None, data: "[DONE]".to_owned() };

@@ -263,9 +263,11 @@ pub(crate) fn plan<'t>(
     for (turn, found) in turns.iter().zip(recognise(seen, turns)) {
         let skipped = out.skipped.len();
         let is_present = turn.merged.as_ref().is_some_and(|merged| merged.has_any(&known));
-        let mut calls = Vec::new();
+        let mut calls: Vec<&RemovedCall> = Vec::new();
         for call in &turn.calls {
-            if !call.id.is_empty() && known.contains(&call.id) {
+            let is_twin = |other: &&RemovedCall| other.id == call.id;
+            let is_known = known.contains(&call.id) || calls.iter().any(is_twin);
+            if !call.id.is_empty() && is_known {
                 out.skip(call, Restored::PRESENT);
                 continue;
             }
@@ -274,10 +276,7 @@ pub(crate) fn plan<'t>(
                 TurnMatch::Unclear => out.skip(call, Restored::AMBIGUOUS),
                 TurnMatch::At(place) => match refuse(place, turn, call) {
                     Some(why) => out.skip(call, why),
-                    None => {
-                        known.insert(call.id.clone());
-                        calls.push(call);
-                    }
+                    None => calls.push(call),
                 },
             }
         }
@@ -292,6 +291,7 @@ pub(crate) fn plan<'t>(
         }
         let is_idle = calls.is_empty() && turn.merged.is_none();
         if let (TurnMatch::At(seen), false) = (found, is_idle) {
+            known.extend(calls.iter().map(|call| call.id.clone()));
             plans.push(Plan { seen, turn, calls });
         }
     }

@@ -42,7 +42,7 @@ pub(crate) static SPEC: DialectSpec = DialectSpec {
     writer: || Box::new(write::Writer::default()),
     facts: TurnFacts { blocks_continue: false, ..TurnFacts::OF_BLOCKS },
     comments: Comments::Skipped,
-    form: None,
+    lines: None,
     error_events,
     error_body: |blame, message| {
         let kind = error_kind(blame);

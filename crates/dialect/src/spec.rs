@@ -34,8 +34,8 @@ pub(crate) struct DialectSpec {
     pub(crate) facts: TurnFacts,
     /// What clients do with comments in a stream.
     pub(crate) comments: Comments,
-    /// What else its streams contain than frames of the usual form, if anything.
-    pub(crate) form: Option<FrameForm>,
+    /// How clients read the lines of its streams, if it is not as usual.
+    pub(crate) lines: Option<LineRules>,
     /// The events that end a stream with an error.
     pub(crate) error_events: fn(Blame, &str) -> Vec<AddedEvent>,
     /// The error body.
@@ -116,7 +116,7 @@ pub(crate) enum Comments {
 }
 
 /// How clients read the lines of a stream, where they differ in more than the usual points.
-pub(crate) struct FrameForm {
+pub(crate) struct LineRules {
     /// See [`Dialect::reads_alike`](crate::Dialect::reads_alike).
     pub(crate) reads_alike: fn(&Frame<'_>) -> bool,
     /// See [`Dialect::is_bare_error`](crate::Dialect::is_bare_error).

@@ -147,11 +147,17 @@ impl Core {
             CallState::Live if complete => self.ask(piece.slot),
             _ => {}
         }
+        self.store_arguments(grown);
+        true
+    }
+
+    /// The arguments of a call have grown by this many bytes.
+    pub(super) fn store_arguments(&mut self, grown: usize) {
         self.calls.store(grown);
-        if self.calls.argument_bytes() > self.limits().arguments.saturating_mul(16) {
+        let limit = self.limits().arguments.saturating_mul(LARGEST_CALLS);
+        if self.calls.argument_bytes() > limit {
             self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
         }
-        true
     }
 
     /// A piece that repeats all of the arguments, or the whole call. Returns whether it matches
@@ -333,7 +339,7 @@ impl Core {
         if call.assembly.is_oversize() && call.leaves_whole() {
             return self.refuse(slot, "it is too large to be reassembled");
         }
-        if self.calls.are_in_several_lanes() && self.needs_id_to_differ(slot) {
+        if self.calls.are_in_several_lanes() && self.lacks_distinct_id(slot) {
             return self
                 .refuse(slot, "calls in several choices cannot be distinguished by their ids");
         }
@@ -353,9 +359,9 @@ impl Core {
         }
     }
 
-    /// Whether calls stand in several choices and this one has no id: some clients do not
+    /// Whether a call has no id, or that of a call in another choice: some clients do not
     /// distinguish choices, and then only the id separates their calls.
-    pub(super) fn needs_id_to_differ(&self, slot: Slot) -> bool {
+    pub(super) fn lacks_distinct_id(&self, slot: Slot) -> bool {
         let Some(call) = self.call(slot) else { return true };
         let id = call.assembly.id();
         let twin = |other: &CallSlot| other.lane != call.lane && other.assembly.id() == id;
@@ -539,3 +545,7 @@ impl Core {
 /// Arguments of an allowed call up to this size are kept until the end of the turn. They are needed
 /// again only if another call of the turn is removed, and a digest of each call would cost more.
 const KEPT_ARGUMENTS: usize = 16 * 1024;
+
+/// How many calls of the largest size one response may contain. The limit for one call alone would
+/// let a response with many of them fill the memory.
+const LARGEST_CALLS: usize = 16;

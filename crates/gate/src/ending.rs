@@ -164,12 +164,11 @@ impl Core {
         }
         if let ResponseState::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             self.drop_queued("the response ended before it could be sent");
-            self.queue.clear();
             self.drop_unfinished();
             self.end_all();
-            self.queue.mark_clean();
+            self.queue.clear();
             if as_body || self.output.style().is_json_lines() {
                 self.output.writes_error(out);
             }

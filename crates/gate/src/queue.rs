@@ -10,7 +10,6 @@ use callgate_wire::OwnedFrame;
 
 use crate::core::{Core, TurnState};
 use crate::draft::Draft;
-use crate::release::text_of;
 use crate::run::FrameRun;
 use crate::slot::{CallSlot, CallState};
 
@@ -56,7 +55,7 @@ impl QueuedFrame {
     pub(crate) fn data(&self) -> &str {
         match &self.bytes {
             QueuedBytes::Body(body) => body,
-            QueuedBytes::Frame(frame) => text_of(&frame.as_frame()),
+            QueuedBytes::Frame(frame) => frame.text().unwrap_or_default(),
             QueuedBytes::Run(run) => run.first_data(),
         }
     }
@@ -108,10 +107,6 @@ impl FrameQueue {
         self.dirty = true;
     }
 
-    pub(crate) fn mark_clean(&mut self) {
-        self.dirty = false;
-    }
-
     /// Frames may overtake others the next time no more input is available.
     pub(crate) fn allow_overtaking(&mut self) {
         self.may_reorder = true;
@@ -119,8 +114,7 @@ impl FrameQueue {
 
     /// Drops all frames.
     pub(crate) fn clear(&mut self) {
-        self.frames.clear();
-        self.bytes = 0;
+        *self = Self::default();
     }
 
     /// The run of frames at its end that belong to this block.
@@ -176,8 +170,7 @@ impl Core {
         for entry in &mut self.queue.frames {
             let QueuedBytes::Frame(frame) = &entry.bytes else { continue };
             let Some(text) = entry.text() else { continue };
-            let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
-            let Some(data) = data else { continue };
+            let Some(data) = frame.text() else { continue };
             // A call in an unexpected place would leave with the text.
             let has_stray = entry.reading.parts.iter().any(
                 |part| matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray),
@@ -245,11 +238,11 @@ impl Core {
             return false;
         }
         if call_before.is_some() {
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             self.writer.close_call(&frame.as_frame(), out.buffer());
         }
         if meets_open_block {
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             self.writer.close_blocks(&frame.as_frame(), out.buffer());
         }
         true

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
 use callgate_dialect::{
-    Carrier, Departure, Fate, Finish, FrameForm, Host, Lane, Leaving, Orders, Part, Piece, Reading,
-    Rest, Slot, What,
+    Carrier, Departure, Fate, FrameForm, Host, Lane, Leaving, Orders, Part, Piece, Reading, Rest,
+    Slot, What,
 };
 use callgate_json::decode_into;
 use callgate_wire::Frame;
@@ -31,17 +31,7 @@ pub(crate) const UNKNOWN_FORM: &str = "it contains a denied call in an unknown f
 /// sends it back.
 const MAX_SIGNATURES: usize = 256;
 
-/// The data of a frame as text; empty if it has none.
-pub(crate) fn text_of<'a>(frame: &Frame<'a>) -> &'a str {
-    frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
-}
-
 impl Core {
-    /// Ends the event that left without its blank line, before anything follows it.
-    pub(crate) fn end_dangling(&mut self, out: &mut Draft) {
-        self.output.end_dangling(out);
-    }
-
     /// Writes a frame, each of its parts as decided for its call.
     pub(crate) fn emit(&mut self, entry: QueuedFrame, out: &mut Draft) {
         // Most responses do not continue after a denial, and their frames need not be moved.
@@ -49,14 +39,14 @@ impl Core {
             return self.write_frame(entry, out);
         }
         if let Some(entry) = self.hold_end(entry, out) {
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             self.write_deferred(&entry, out);
             self.write_frame(entry, out);
         }
     }
 
     fn write_frame(&mut self, entry: QueuedFrame, out: &mut Draft) {
-        self.end_dangling(out);
+        self.output.end_dangling(out);
         match &entry.bytes {
             QueuedBytes::Frame(_) => {
                 self.shown = self.shown_in(&entry);
@@ -93,7 +83,7 @@ impl Core {
     pub(crate) fn write_event(&mut self, entry: &QueuedFrame, out: &mut Draft) {
         let QueuedBytes::Frame(frame) = &entry.bytes else { return };
         let frame = frame.as_frame();
-        let data = text_of(&frame);
+        let data = frame.text().unwrap_or_default();
         if let Some(text) = entry.text() {
             self.note_text(entry.reading.text_lane, entry.departure.leaving(text, data));
         }
@@ -242,7 +232,7 @@ impl Core {
                 Some(CallState::Denied(_) | CallState::Dropped) | None => Fate::Drop,
                 Some(_) => Fate::Keep,
             },
-            What::Finish(finish) => self.finish_fate(part.lane, *finish),
+            What::Finish(_) => self.finish_fate(part.lane),
             What::Text => {
                 self.note_text(part.lane, departure.leaving(part.at, data));
                 Fate::Keep
@@ -326,7 +316,7 @@ impl Core {
         Fate::Notice(said)
     }
 
-    fn finish_fate(&mut self, lane: Lane, _: Finish) -> Fate {
+    fn finish_fate(&mut self, lane: Lane) -> Fate {
         if self.shown == Shown::BeforeEnd {
             return Fate::Later;
         }

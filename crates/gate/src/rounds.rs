@@ -157,7 +157,7 @@ impl Core {
         if !has_content || !matches!(entry.bytes, QueuedBytes::Frame(_)) {
             return entry;
         }
-        self.end_dangling(out);
+        self.output.end_dangling(out);
         if has_text(&entry) {
             self.write_deferred(&entry, out);
         }
@@ -253,7 +253,7 @@ impl Core {
         }
     }
 
-    /// Writes the deferred notices. `after` separates them from the text that follows.
+    /// Writes the deferred notices. `behind` separates them from the text that follows.
     fn write_notices(&mut self, frame: &OwnedFrame, behind: &str, out: &mut Draft) {
         let is_later = self.is_later_answer();
         let is_separate = self.api().facts().notice_is_separate;
@@ -403,12 +403,11 @@ impl Core {
         }
         let Some(fallback) = rounds.fallback.take() else { return };
         rounds.state = RoundState::Concluded;
-        self.end_dangling(out);
+        self.output.end_dangling(out);
         self.drop_queued("the answer ended before it could be sent");
-        self.queue.clear();
         self.drop_unfinished();
         self.end_all();
-        self.queue.mark_clean();
+        self.queue.clear();
         match fallback {
             LastAnswerEnd::Events(frames) => {
                 self.end_without_answer(why);

@@ -10,7 +10,6 @@ use callgate_wire::{Frame, Outline};
 use crate::core::{Core, TurnState};
 use crate::draft::Draft;
 use crate::queue::{QueuedBytes, QueuedFrame};
-use crate::release::text_of;
 use crate::slot::CallState;
 
 /// Frames in a row that differ only in their piece of one call's arguments.
@@ -35,7 +34,7 @@ impl FrameRun {
 
     /// The data of its first frame.
     pub(crate) fn first_data(&self) -> &str {
-        self.frames().next().map_or("", |frame| text_of(&frame))
+        self.frames().next().and_then(|frame| frame.text()).unwrap_or_default()
     }
 
     fn frames(&self) -> impl Iterator<Item = Frame<'_>> {
@@ -80,7 +79,7 @@ impl Core {
             _ => return false,
         }
         if !self.add_fragment(piece) {
-            self.end_dangling(out);
+            self.output.end_dangling(out);
             frame.keep(out.buffer());
             return true;
         }
@@ -113,10 +112,7 @@ impl Core {
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);
         }
-        self.calls.store(grown);
-        if self.calls.argument_bytes() > self.limits().arguments.saturating_mul(16) {
-            self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
-        }
+        self.store_arguments(grown);
         complete || !streams
     }
 
@@ -149,15 +145,16 @@ impl Core {
     /// Writes the frames of a run. They are parts of the same call, so all have the same fate.
     pub(crate) fn write_run(&mut self, run: &FrameRun, entry: &QueuedFrame, out: &mut Draft) {
         let Some(first) = run.frames().next() else { return };
-        let fates = self.fates(entry, text_of(&first));
+        let data = first.text().unwrap_or_default();
+        let fates = self.fates(entry, data);
         self.write_announced(out);
         // The frames are equal up to the piece, and the number of the block comes before it.
-        let as_it_came = self.writer.leaves_as_it_came(&entry.reading, text_of(&first));
+        let as_it_came = self.writer.leaves_as_it_came(&entry.reading, data);
         if as_it_came && matches!(fates.as_slice(), [Fate::Keep]) {
             return out.buffer().extend_from_slice(&run.bytes);
         }
         for frame in run.frames() {
-            self.write_parts(&frame, text_of(&frame), entry, &fates, out);
+            self.write_parts(&frame, frame.text().unwrap_or_default(), entry, &fates, out);
         }
     }
 }

@@ -148,23 +148,34 @@ impl CallSlot {
 
     /// The question by name is handed out.
     pub(crate) fn ask_by_name(&mut self) {
-        self.state = CallState::NameAsked;
+        if matches!(self.state, CallState::Naming) {
+            self.state = CallState::NameAsked;
+        }
     }
 
     /// A rule needs its arguments.
     pub(crate) fn hold(&mut self) {
-        self.state = CallState::Held;
+        if matches!(self.state, CallState::NameAsked) {
+            self.state = CallState::Held;
+        }
     }
 
     /// Allowed by name: its pieces leave from now on.
     pub(crate) fn stream(&mut self) {
-        self.state = CallState::Live;
+        if matches!(self.state, CallState::NameAsked) {
+            self.state = CallState::Live;
+        }
     }
 
     /// It is complete: the question about the whole call is handed out.
     pub(crate) fn ask(&mut self, call: ToolCall) {
         let streaming = self.streams();
-        self.state = CallState::Asked(PendingVerdict { call, streaming });
+        if matches!(
+            self.state,
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live
+        ) {
+            self.state = CallState::Asked(PendingVerdict { call, streaming });
+        }
     }
 
     /// A permit was given, and its end is still to come.
@@ -277,5 +288,40 @@ impl CallSlot {
             call.arguments.clone_from(arguments);
         }
         call
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+mod tests {
+    use callgate_call::{Arguments, CallId, Origin, Surface, ToolName};
+
+    use super::*;
+
+    #[test]
+    fn a_denied_call_stays_denied() {
+        let (lane, kind, position) = (Lane(0), CallKind::default(), LanePosition::Only);
+        let mut slot = CallSlot::new(lane, kind, &Piece::default(), 0, position);
+        slot.ask_by_name();
+        slot.deny(Denial::refused("rm", "no"));
+        let call = ToolCall {
+            id: CallId::from("call_1"),
+            name: ToolName::parse("rm").unwrap(),
+            arguments: Arguments::json("{}"),
+            origin: Origin::at(Surface::Response),
+            caller: None,
+        };
+        let later: [&dyn Fn(&mut CallSlot); 6] = [
+            &CallSlot::ask_by_name,
+            &CallSlot::hold,
+            &CallSlot::stream,
+            &|slot| slot.ask(call.clone()),
+            &CallSlot::permit,
+            &CallSlot::allow,
+        ];
+        for step in later {
+            step(&mut slot);
+            assert!(matches!(slot.state(), CallState::Denied(_)), "{:?}", slot.state());
+        }
     }
 }

@@ -480,9 +480,7 @@ impl Core {
 
     fn write_again(&mut self, last: &LastFrame, lane: Lane, raw: String, out: &mut Draft) {
         let frame = last.frame.as_frame();
-        let Some(data) = frame.data().and_then(|data| std::str::from_utf8(data).ok()) else {
-            return;
-        };
+        let Some(data) = frame.text() else { return };
         let reading = Reading {
             order: last.order,
             block: last.block,
@@ -611,8 +609,7 @@ impl Core {
         }
         self.drop_held();
         self.queue.clear();
-        self.queue.mark_clean();
-        self.end_dangling(out);
+        self.output.end_dangling(out);
         let before = out.buffer().len();
         self.writer.stop_early(frame, message, out.buffer());
         if out.buffer().len() == before {

@@ -12,6 +12,7 @@
 //! ```
 
 mod client_messages;
+mod judged_method;
 pub(crate) mod listing;
 mod lists;
 mod lookalike;
@@ -34,7 +35,8 @@ use callgate_json::{Edits, Span, member};
 use parking_lot::Mutex;
 
 use self::client_messages::edited;
-use self::listing::OwnListing;
+use self::judged_method::JudgedMethod;
+use self::listing::OwnListings;
 use self::queue::ServerQueue;
 
 pub(crate) use self::ongoing_calls::OngoingCalls;
@@ -66,7 +68,7 @@ pub(crate) struct RpcSession {
     server_requests: HashMap<Id, PendingServerRequest>,
     /// The number of server requests so far.
     server_request_count: u64,
-    listing: OwnListing,
+    listings: OwnListings,
     ongoing_calls: Arc<Mutex<OngoingCalls>>,
     /// Names already logged as hidden, so that each is logged once.
     logged_hidden: HashSet<String>,
@@ -101,9 +103,21 @@ enum OpenRequest {
     Call(Box<UnansweredCall>),
     /// A prompt, a resource, or the result of an unknown task.
     Text(TextSource),
-    /// The later result of a call.
-    Task(Box<UnansweredCall>),
+    /// The later result of a call that became a task.
+    TaskResult(Box<UnansweredCall>),
+    /// The state of such a task, in the revisions in which it does not carry the result.
+    TaskState(Box<UnansweredCall>),
     Other,
+}
+
+impl OpenRequest {
+    /// The call that it is about.
+    fn called(&self) -> Option<&UnansweredCall> {
+        match self {
+            Self::Call(called) | Self::TaskResult(called) | Self::TaskState(called) => Some(called),
+            _ => None,
+        }
+    }
 }
 
 /// A request of the server to the client.
@@ -232,7 +246,7 @@ impl RpcSession {
             cancelled_ids: VecDeque::new(),
             server_requests: HashMap::new(),
             server_request_count: 0,
-            listing: OwnListing::default(),
+            listings: OwnListings::default(),
             ongoing_calls,
             logged_hidden: HashSet::new(),
         }
@@ -360,7 +374,7 @@ impl RpcSession {
             let why = "callgate: too many requests are waiting for answers";
             return vec![to_client(answers::error(Some(&id), answers::REFUSED, why))];
         }
-        if is_nearly_judged(method) {
+        if JudgedMethod::is_nearly(method) {
             let why = "callgate: some servers read this method as another one. Use its exact name.";
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
@@ -369,34 +383,34 @@ impl RpcSession {
             let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
-        let mut belongs_to = None;
-        let open_request = match method {
-            "tools/call" => return self.call(id, text, params.unwrap_or_default()),
-            "prompts/get" | "resources/read" => {
-                return self.read(id, method, text, params.unwrap_or_default());
+        let open_request = match JudgedMethod::parse(method) {
+            Some(JudgedMethod::Call) => return self.call(id, text, params.unwrap_or_default()),
+            Some(JudgedMethod::Prompt) => {
+                return self.read(id, NameKey::Name, text, params.unwrap_or_default());
             }
-            "initialize" | "server/discover" => OpenRequest::Initialize,
-            "tools/list" => {
+            Some(JudgedMethod::Resource) => {
+                return self.read(id, NameKey::Uri, text, params.unwrap_or_default());
+            }
+            Some(JudgedMethod::Initialize) => OpenRequest::Initialize,
+            Some(JudgedMethod::Tools) => {
                 let cursor = params.and_then(|params| member(text, params, "cursor"));
                 OpenRequest::Tools { first: cursor.is_none_or(|cursor| cursor.of(text) == "null") }
             }
-            "prompts/list" => OpenRequest::Prompts,
-            "resources/list" | "resources/templates/list" => OpenRequest::Resources,
-            "tasks/list" => OpenRequest::Tasks,
-            "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
-                let open_request = self.of_task(text, params);
-                if let OpenRequest::Task(called) = &open_request {
-                    belongs_to = Some(called.ticket.clone());
-                }
-                open_request
+            Some(JudgedMethod::Prompts) => OpenRequest::Prompts,
+            Some(JudgedMethod::Resources) => OpenRequest::Resources,
+            Some(JudgedMethod::Tasks) => OpenRequest::Tasks,
+            Some(JudgedMethod::TaskResult) => {
+                self.of_task(text, params).map_or(UNKNOWN_TASK, OpenRequest::TaskResult)
             }
-            _ => {
+            Some(JudgedMethod::TaskState) => self.task_state(text, params),
+            Some(JudgedMethod::Subscription) | None => {
                 if let Some(why) = self.against_lookalikes(method, text, params) {
                     return vec![to_client(answers::error(Some(&id), answers::REFUSED, &why))];
                 }
                 OpenRequest::Other
             }
         };
+        let belongs_to = open_request.called().map(|called| called.ticket.clone());
         match self.judge_message(method, text, params, belongs_to.as_slice()) {
             Ok(message) => {
                 self.open_requests.insert(id, open_request);
@@ -406,21 +420,26 @@ impl RpcSession {
         }
     }
 
-    /// The later result of a call is judged like its result.
-    fn of_task(&self, text: &str, params: Option<Span>) -> OpenRequest {
-        let task = params.and_then(|params| params::text_member(text, params, "taskId"));
-        match task.and_then(|task| self.ongoing_calls.lock().task(&task)) {
-            None => OpenRequest::Text(TextSource::Result),
-            Some(ticket) => {
-                let era = params::era(text, params::meta(text, params));
-                OpenRequest::Task(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
-            }
+    /// The call that became the task of these parameters: what the server says about the task is
+    /// judged like the call's result.
+    fn of_task(&self, text: &str, params: Option<Span>) -> Option<Box<UnansweredCall>> {
+        let task = params.and_then(|params| params::text_member(text, params, "taskId"))?;
+        let ticket = self.ongoing_calls.lock().task(&task)?;
+        let era = params::era(text, params::meta(text, params));
+        Some(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
+    }
+
+    /// A request about the state of a task, which in the newer revisions carries the result.
+    fn task_state(&self, text: &str, params: Option<Span>) -> OpenRequest {
+        match self.of_task(text, params) {
+            None => UNKNOWN_TASK,
+            Some(called) if called.era == Era::Modern => OpenRequest::TaskResult(called),
+            Some(called) => OpenRequest::TaskState(called),
         }
     }
 
     /// Handles a request for a prompt or a resource.
-    fn read(&mut self, id: Id, method: &str, text: &str, params: Span) -> Vec<SessionStep> {
-        let key = if method == "prompts/get" { NameKey::Name } else { NameKey::Uri };
+    fn read(&mut self, id: Id, key: NameKey, text: &str, params: Span) -> Vec<SessionStep> {
         let named = match NamedParams::read(text, params, key) {
             Ok(named) => named,
             Err(error) => return vec![invalid_params(&id, &error)],
@@ -568,34 +587,13 @@ impl RpcSession {
     }
 }
 
-/// Whether a method differs only in spelling from one that is judged: lenient servers would run it.
-fn is_nearly_judged(method: &str) -> bool {
-    JUDGED.iter().any(|judged| method != *judged && plain(method).eq_ignore_ascii_case(judged))
-}
-
 /// A method without surrounding white space and control characters.
 fn plain(method: &str) -> &str {
     method.trim_matches(|c: char| c.is_whitespace() || c.is_control())
 }
 
-/// The methods whose requests or answers have their own treatment.
-const JUDGED: [&str; 15] = [
-    "tools/call",
-    "tools/list",
-    "prompts/get",
-    "prompts/list",
-    "resources/read",
-    "resources/list",
-    "resources/templates/list",
-    "initialize",
-    "server/discover",
-    "tasks/get",
-    "tasks/result",
-    "tasks/update",
-    "tasks/cancel",
-    "tasks/list",
-    "subscriptions/listen",
-];
+/// A request about a task of which no call is known.
+const UNKNOWN_TASK: OpenRequest = OpenRequest::Text(TextSource::Result);
 
 /// How much of oversized arguments is kept.
 const OVERSIZE_PREFIX: usize = 4096;

@@ -251,8 +251,7 @@ async fn error_status(
     let body = body
         .map_err(|_| Refusal::Answer("the error message is too long or incomplete".to_owned()))?;
     let mut plain = Vec::new();
-    let decoded =
-        decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut plain));
+    let decoded = decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish());
     decoded.map_err(|error| Refusal::Answer(format!("the body cannot be decoded: {error}")))?;
     // UTF-16 text of ASCII letters is valid UTF-8 with zero bytes in between.
     let readable = std::str::from_utf8(&plain).ok().filter(|text| !text.contains('\0'));

@@ -206,7 +206,7 @@ impl JudgedResponse {
         match polled {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(Progress::More)) => {}
-            Poll::Ready(Ok(Progress::End)) => match self.decoder.finish(&mut Vec::new()) {
+            Poll::Ready(Ok(Progress::End)) => match self.decoder.finish() {
                 Ok(()) => self.close(Close::End),
                 Err(error) => self.fail(format!("the response cannot be decoded: {error}")),
             },

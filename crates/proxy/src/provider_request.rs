@@ -268,7 +268,7 @@ pub(crate) fn decode(mut decoder: Decoder, sent: &Bytes, limit: usize) -> Result
         return Ok(sent.clone());
     }
     let mut plain = Vec::new();
-    let decoded = decoder.push(sent, &mut plain).and_then(|()| decoder.finish(&mut plain));
+    let decoded = decoder.push(sent, &mut plain).and_then(|()| decoder.finish());
     decoded.map_err(|error| match error {
         CodingError::TooMuch { .. } => Refusal::TooLarge(limit),
         error => Refusal::BadRequest(format!("the body cannot be decoded: {error}")),

@@ -74,7 +74,7 @@ impl Decoder {
     /// response may read like a different one.
     ///
     /// An empty body is fine, coded or not: servers name a coding there too.
-    pub fn finish(&mut self, _out: &mut Vec<u8>) -> Result<(), CodingError> {
+    pub fn finish(&mut self) -> Result<(), CodingError> {
         self.check()?;
         // Nothing to append: push leaves no data in a layer.
         let cut = self.layers.iter().find(|layer| layer.fed && !layer.codec.at_end());

@@ -70,6 +70,12 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// The data, if it is UTF-8.
+    #[inline]
+    pub fn text(&self) -> Option<&'a str> {
+        std::str::from_utf8(self.data()?).ok()
+    }
+
     /// The span of [`Self::data`] in [`Self::bytes`], for edits in place. Only known if the data is
     /// there unencoded and in one piece.
     pub fn data_span(&self) -> Option<ByteRange> {
@@ -319,6 +325,11 @@ impl OwnedFrame {
     /// See [`Frame::data`].
     pub fn data(&self) -> Option<&[u8]> {
         self.as_frame().data()
+    }
+
+    /// See [`Frame::text`].
+    pub fn text(&self) -> Option<&str> {
+        self.as_frame().text()
     }
 
     /// See [`Frame::data_span`].

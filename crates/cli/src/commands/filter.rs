@@ -111,9 +111,7 @@ impl ResponseFilter {
     }
 
     fn end(&mut self) -> Fed {
-        let finished = self.decoder.finish(&mut self.plain);
-        self.push_plain();
-        if let Err(error) = finished {
+        if let Err(error) = self.decoder.finish() {
             return self.undecodable(error);
         }
         self.gate.close(Close::End);

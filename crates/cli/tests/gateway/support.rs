@@ -148,10 +148,12 @@ pub(crate) const SAID: &str = "mes.";
 
 /// One turn with a text and a call, as each API streams it: path and answer.
 pub(crate) fn turns(tool: &str, input: &str) -> [(&'static str, Answer); 2] {
-    let provider = callgate_testkit::provider::Provider::default().script(
-        "turn",
-        vec![vec![TurnPart::text("Here it comes."), TurnPart::call("call_1", tool, input)]],
-    );
+    turns_of(vec![TurnPart::text("Here it comes."), TurnPart::call("call_1", tool, input)])
+}
+
+/// One turn of these parts, as each API streams it: path and answer.
+pub(crate) fn turns_of(parts: Vec<TurnPart>) -> [(&'static str, Answer); 2] {
+    let provider = callgate_testkit::provider::Provider::default().script("turn", vec![parts]);
     let messages = json!([{ "role": "user", "content": "[script turn #1]" }]);
     let body = json!({ "stream": true, "messages": messages }).to_string();
     [MESSAGES, CHAT].map(|path| {

@@ -67,10 +67,10 @@ impl McpSession {
         findings: &[Finding],
     ) -> Record {
         let mut record = self.record(RecordKind::Guardrail, origin, tool);
-        let blocking_finding = findings.iter().max_by_key(|finding| finding.severity);
+        let worst = findings.iter().max_by_key(|finding| finding.severity);
         record.guardrail = Some(TextRuleMatch {
             action: "audit".to_owned(),
-            kind: blocking_finding.map_or("mcp", |finding| finding.class.word()).to_owned(),
+            kind: worst.map_or("mcp", |finding| finding.class.word()).to_owned(),
             direction: "response".to_owned(),
         });
         record.mcp = Some(McpFacts {

@@ -180,8 +180,8 @@ impl McpSession {
     pub(crate) fn origin(&self, session: Option<&str>) -> Origin {
         let own = &self.context.origin;
         match session {
-            Some(named_by) if own.session.as_deref() != Some(named_by) => {
-                Origin::new(OriginFields { session: Some(named_by.to_owned()), ..(**own).clone() })
+            Some(session) if own.session.as_deref() != Some(session) => {
+                Origin::new(OriginFields { session: Some(session.to_owned()), ..(**own).clone() })
             }
             _ => own.clone(),
         }

@@ -1,4 +1,5 @@
-//! Counts limits and checks the history. A call is counted only if nothing else stops it.
+//! Asks the rules, counts limits and checks the history. A call is counted only if nothing else
+//! stops it.
 
 use std::sync::Arc;
 

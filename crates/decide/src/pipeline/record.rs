@@ -6,6 +6,7 @@ use callgate_audit::{CallOutcome, McpFacts, ReasonCode, Record, RecordId, Record
 use callgate_call::ToolCall;
 use callgate_policy::{Decision, Denial, DenialScope, Permit, Recorded, WriteProof};
 use callgate_store::Receipt;
+use tokio::sync::oneshot;
 
 use super::resolve::CallTarget;
 use super::wait::Answered;
@@ -26,7 +27,13 @@ pub(crate) struct Decided {
     pub(crate) uncorrelated: Option<Box<Record>>,
 }
 
-pub(crate) async fn record(inner: &DeciderState, answered: Answered) -> Decided {
+/// Records the decision. `turn` is dropped when the call is recorded or, if it is denied, when later
+/// calls can find the denial.
+pub(crate) async fn record(
+    inner: &DeciderState,
+    answered: Answered,
+    turn: Option<oneshot::Sender<()>>,
+) -> Decided {
     let record = build_record(&answered);
     let Answered { resolved, answer, extra_replacements, mut steps, files, events, .. } = answered;
     let found = answered.origins;
@@ -34,7 +41,7 @@ pub(crate) async fn record(inner: &DeciderState, answered: Answered) -> Decided 
     let events = past::steps(&call.origin, *at, *id, &events);
     let permit = match answer {
         Ok(permit) => permit,
-        Err(denial) => return refused(inner, record, denial, events),
+        Err(denial) => return refused(inner, record, denial, events, turn),
     };
     steps.extend(events);
     steps.extend(origins::steps(&call.origin.who, *at, *id, &found));
@@ -96,9 +103,10 @@ fn refused(
     record: Record,
     mut denial: Denial,
     events: Vec<KeyedStep>,
+    turn: Option<oneshot::Sender<()>>,
 ) -> Decided {
     denial.record = Some(record.id.to_string());
-    inner.write_denial(record, events);
+    inner.write_denial(record, events, turn);
     Decided { decision: Decision::Deny(denial), extra_replacements: Vec::new(), uncorrelated: None }
 }
 
@@ -120,7 +128,7 @@ pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
         record::without_rule(CallOutcome::Deny, ReasonCode::StoreFailed, &denial.reason);
     verdict.rule.clone_from(&denial.rule);
     record.verdict = Some(verdict);
-    refused(inner, record, denial, Vec::new())
+    refused(inner, record, denial, Vec::new(), None)
 }
 
 fn build_record(answered: &Answered) -> Record {

@@ -128,8 +128,7 @@ pub(crate) fn unfit_extra_input(
     extra_inputs: &[ExtraInput],
 ) -> Option<CheckFailure> {
     let refuses = settings.oversize == Oversize::Deny;
-    let large =
-        extra_inputs.iter().find(|extra_inputs| refuses && is_oversize(&extra_inputs.input))?;
+    let large = extra_inputs.iter().find(|extra| refuses && is_oversize(&extra.input))?;
     let reason = format!("Its `{}` is larger than the limit.", large.place);
     Some(CheckFailure::block(Check::Arguments, reason, "Send less."))
 }

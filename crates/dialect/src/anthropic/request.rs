@@ -117,7 +117,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
                 let block = PlacedBlock { span: text.span(), is_text: true, cache_control: None };
                 let places = CallPlaces::find(request, &[block], seen, plan);
                 let [before, behind] = places.gaps.as_slice() else { return Placed::No };
-                if places.gone.first() == Some(&true) {
+                if places.notices.gone.first() == Some(&true) {
                     let calls = [before.as_slice(), behind].concat().join(",");
                     edits.replace(text.span(), format!("[{calls}]"));
                     return Placed::Yes;
@@ -125,7 +125,7 @@ impl<'a> BlockMessage<'a> for Message<'a> {
                 let before: String = before.iter().map(|call| format!("{call},")).collect();
                 let behind: String = behind.iter().map(|call| format!(",{call}")).collect();
                 edits.insert(text.span().start, format!("[{before}{{\"type\":\"text\",\"text\":"));
-                places.cut_notices(edits);
+                places.notices.cut(edits);
                 edits.insert(text.span().end, format!("}}{behind}]"));
             }
             Content::Blocks(span, blocks) => {

@@ -9,7 +9,6 @@ use crate::block_writer::{BlockApi, NamedEvent};
 use crate::departure::Leaving;
 use crate::event::{ArgumentsPiece, Block, BlockStep, Canonical, Part, Piece, What};
 use crate::json::{Edits, document, member, set, string_member};
-use crate::leave::text_of;
 use crate::object::{Raw, object};
 use crate::usage::{TurnUsage, overlay};
 
@@ -106,7 +105,7 @@ impl BlockApi for Blocks {
 
     /// Begins a message, if the frame that would have begun it does not leave.
     fn start_of_stopped(&self, frame: &Frame<'_>) -> Option<NamedEvent> {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         let kind = member(data, document(data), "type").map(|span| span.of(data));
         (kind == Some("\"message_start\"")).then(|| {
             let start = object! { "type": "message_start", "message": Raw(&message("", "null")) };

@@ -9,7 +9,6 @@ use crate::block_writer::{BlockApi, BlockWriter, NamedEvent};
 use crate::departure::Leaving;
 use crate::event::{Block, BlockStep, Canonical, Part};
 use crate::json::{Edits, document, member, members};
-use crate::leave::text_of;
 use crate::object::{Raw, object};
 use crate::usage::{TurnUsage, usage_in};
 
@@ -102,7 +101,7 @@ impl BlockApi for Blocks {
 
     /// The frame that would have begun the message does not leave.
     fn start_of_stopped(&self, frame: &Frame<'_>) -> Option<NamedEvent> {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         let begins = frame.event() == Some(b"messageStart")
             || member(data, document(data), "messageStart").is_some();
         begins.then(|| (Some("messageStart"), "{\"role\":\"assistant\"}".to_owned()))

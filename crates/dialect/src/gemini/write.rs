@@ -11,7 +11,7 @@ use crate::Blame;
 use crate::departure::{Fates, Leaving, Orders};
 use crate::event::{Canonical, Fate, FrameForm, Lane, Piece, Reading};
 use crate::json::{Edits, Member, append_to, member, members, prepend_to, remove_members};
-use crate::leave::{finish_body, text_of};
+use crate::leave::finish_body;
 use crate::object::{Raw, object};
 use crate::spec::Write;
 use crate::stray::DocumentKind;
@@ -49,7 +49,7 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         let is_wrapped = view::view(data).is_ok_and(|found| found.is_wrapped);
         let signature = self.orphans.get(self.carried).map(|(_, signature)| signature.clone());
         let part = text_part(text, signature);
@@ -89,7 +89,7 @@ impl Write for Writer {
 
     /// Ends the candidates of this chunk as the API does when its own filter stops them.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         let found = view::view(data).unwrap_or_default();
         let mut lanes: Vec<Lane> = found.candidates.iter().map(|found| found.lane).collect();
         if lanes.is_empty() {

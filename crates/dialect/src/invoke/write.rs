@@ -89,8 +89,7 @@ impl Write for Writer {
     }
 
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
-        if let (Some(data), Some(b"chunk")) = (data, frame.event()) {
+        if let (Some(data), Some(b"chunk")) = (frame.text(), frame.event()) {
             self.inner(data).stop_early(frame, text, out);
         }
     }

@@ -40,7 +40,7 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("{}");
+        let data = frame.text().unwrap_or("{}");
         let line = format!(
             "{{{}\"message\":{{\"role\":\"assistant\",\"content\":{}}},\"done\":false}}",
             head(data),
@@ -59,7 +59,7 @@ impl Write for Writer {
 
     /// Ends the response with the text: Ollama has no finish reason for a filter.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("{}");
+        let data = frame.text().unwrap_or("{}");
         let head = head(data);
         let is_prompt = view(data).is_ok_and(|line| line.own.text.is_some());
         let key = if is_prompt { "response" } else { "message" };

@@ -15,7 +15,7 @@ use crate::event::{
 use crate::json::{
     Edits, Member, append_to, document, elements, member, members, prepend_to, remove_members,
 };
-use crate::leave::{finish_body, leave, stray_is_denied, text_of};
+use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::object::{Raw, object};
 use crate::spec::Write;
 use crate::stray::DocumentKind;
@@ -121,7 +121,7 @@ impl Write for Writer {
 
     /// Ends the choices of this chunk as the API does when its own filter stops them.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         let mut lanes = Vec::new();
         let read = view(data, |choice| {
             lanes.push(choice.lane);
@@ -139,7 +139,7 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         let said =
             self.chunk(data, Lane::default(), &format!("\"content\":{}", quote(text)), "null");
         frame.another(None, &said, out);

@@ -27,9 +27,9 @@ pub(crate) fn put_back_blocks(
     edits: &mut Edits,
 ) {
     let places = CallPlaces::find(request, blocks, seen, plan);
-    places.cut_notices(edits);
+    places.notices.cut(edits);
     let spans: Vec<Span> = blocks.iter().map(|block| block.span).collect();
-    fill_gaps(&spans, &places.gone, &places.gaps, edits);
+    fill_gaps(&spans, &places.notices.gone, &places.gaps, edits);
     let calls = places.gaps.last().filter(|calls| blocks.is_empty() && !calls.is_empty());
     if let Some(calls) = calls {
         edits.insert(list.end - 1, calls.join(","));
@@ -104,9 +104,8 @@ impl NoticePlaces {
 pub(crate) struct CallPlaces {
     /// The calls before each block, then those after the last.
     pub(crate) gaps: Vec<Vec<String>>,
-    /// For each block, whether it contained only notices. Then there are calls before it.
-    pub(crate) gone: Vec<bool>,
-    cuts: Vec<Span>,
+    /// A block that contained only notices has calls before it.
+    pub(crate) notices: NoticePlaces,
 }
 
 impl CallPlaces {
@@ -119,7 +118,8 @@ impl CallPlaces {
     ) -> Self {
         let len = blocks.len();
         let shown = shown(&seen.texts, &plan.calls);
-        let NoticePlaces { gone, marked, cuts } = NoticePlaces::find(len, seen, &shown, plan);
+        let notices = NoticePlaces::find(len, seen, &shown, plan);
+        let NoticePlaces { gone, marked, .. } = &notices;
         // The calls that have no block in the message. Without them, later blocks have moved up.
         let mut hidden = hidden(seen, plan.turn);
         for ((block, _), shown) in seen.texts.iter().zip(&shown) {
@@ -128,8 +128,8 @@ impl CallPlaces {
                 hidden.retain(|place| *place != call.place);
             }
         }
-        let mut chosen = choose(plan, &marked, &hidden, len);
-        leave_no_text_behind(&mut chosen, &marked, blocks);
+        let mut chosen = choose(plan, marked, &hidden, len);
+        leave_no_text_behind(&mut chosen, marked, blocks);
         let mut gaps: Vec<Vec<String>> = vec![Vec::new(); len + 1];
         for (call, gap) in plan.calls.iter().zip(chosen) {
             if let Some(gap) = gaps.get_mut(gap) {
@@ -137,17 +137,12 @@ impl CallPlaces {
             }
         }
         // The `cache_control` of a notice's block applies to the call that replaces it.
-        for ((block, gone), calls) in blocks.iter().zip(&gone).zip(&mut gaps) {
+        for ((block, gone), calls) in blocks.iter().zip(gone).zip(&mut gaps) {
             if let (true, Some(cache), Some(call)) = (gone, block.cache_control, calls.last_mut()) {
                 *call = with_cache_control(call, cache.of(request));
             }
         }
-        Self { gaps, gone, cuts }
-    }
-
-    /// Removes the notices from blocks that contain more than notices.
-    pub(crate) fn cut_notices(&self, edits: &mut Edits) {
-        self.cuts.iter().for_each(|cut| edits.replace(*cut, ""));
+        Self { gaps, notices }
     }
 }
 

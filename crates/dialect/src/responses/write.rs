@@ -10,7 +10,7 @@ use super::texts;
 use crate::departure::{Leaving, Orders};
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, append_to, document, elements, member};
-use crate::leave::{finish_body, leave, text_of};
+use crate::leave::{finish_body, leave};
 use crate::spec::Write;
 
 /// Writes the frames of one response.
@@ -70,7 +70,7 @@ impl Write for Writer {
     }
 
     fn add_text(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         self.count += 1;
         let id = format!("msg_callgate_{}", self.count);
         let message = Message { id: &id, text };
@@ -119,7 +119,7 @@ impl Write for Writer {
     /// Ends the response as the API does when its own filter stops it. A call that has begun is not
     /// ended, so that no client runs it.
     fn stop_early(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
-        let data = text_of(frame);
+        let data = frame.text().unwrap_or_default();
         let mut sequence = Sequence::from(data);
         let begun = self.about.is_some();
         let about = self.about.take().unwrap_or_else(|| ResponseMetadata::of(data));

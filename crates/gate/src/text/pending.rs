@@ -81,7 +81,7 @@ struct Misplaced;
 
 #[inline]
 fn data_of<'o>(frame: &Frame<'o>) -> Result<&'o str, Misplaced> {
-    frame.data().and_then(|data| std::str::from_utf8(data).ok()).ok_or(Misplaced)
+    frame.text().ok_or(Misplaced)
 }
 
 /// A part of `out`, which begins at the offset `base` of the output.

@@ -73,6 +73,6 @@ pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
             return Err(BodyReadError::TooLarge(limit));
         }
     }
-    decoder.finish(&mut read).map_err(|error| BodyReadError::Coding(error.to_string()))?;
+    decoder.finish().map_err(|error| BodyReadError::Coding(error.to_string()))?;
     Ok(read)
 }

@@ -6,7 +6,7 @@ use callgate_decide::mcp::{CallTicket, SentMessage, ServerRequest};
 use callgate_json::{Edits, Span, member};
 
 use super::server::server_request_kind;
-use super::{OpenRequest, PendingServerRequest, RpcSession, SessionStep, to_server};
+use super::{PendingServerRequest, RpcSession, SessionStep, to_server};
 use crate::answers;
 use crate::extra_inputs::ExtraInputs;
 use crate::message::{AnswerContent, Id, RpcMessage, RpcMessageKind};
@@ -58,10 +58,8 @@ impl RpcSession {
     /// A new request of the server, with the calls that it may be about.
     pub(super) fn pending_server_request(&self, method: &str) -> PendingServerRequest {
         let mut calls: Vec<CallTicket> = Vec::new();
-        for open_request in self.open_requests.values() {
-            let (OpenRequest::Call(called) | OpenRequest::Task(called)) = open_request else {
-                continue;
-            };
+        for request in self.open_requests.values() {
+            let Some(called) = request.called() else { continue };
             let is_known = calls.iter().any(|call| call.tool() == called.ticket.tool());
             if !is_known && calls.len() < MAX_CALLS {
                 calls.push(called.ticket.clone());
@@ -95,19 +93,19 @@ impl RpcSession {
     /// The client answers the server, but the request is unknown.
     pub(crate) fn judge_unmatched_answer(&self, message: &RpcMessage<'_>) -> Option<SessionStep> {
         let RpcMessageKind::Answer { id, outcome } = &message.kind else { return None };
-        let method = name_of(guess_request(message.text, *outcome));
+        let method = name_of(guess_server_request(message.text, *outcome));
         let pending_request = PendingServerRequest { number: 0, method, calls: Vec::new() };
         Some(self.client_response(id.as_ref(), pending_request, message.text, *outcome))
     }
 }
 
 /// The name of an answer in rules.
-fn name_of(open_request: Option<ServerRequest>) -> &'static str {
-    open_request.map_or("answer", ServerRequest::method)
+fn name_of(request: Option<ServerRequest>) -> &'static str {
+    request.map_or("answer", ServerRequest::method)
 }
 
 /// Guesses the request of an answer by its content.
-fn guess_request(text: &str, outcome: AnswerContent) -> Option<ServerRequest> {
+fn guess_server_request(text: &str, outcome: AnswerContent) -> Option<ServerRequest> {
     let AnswerContent::Result(result) = outcome else { return None };
     let has = |key| member(text, result, key).is_some();
     match () {

@@ -9,25 +9,33 @@ use callgate_json::{Span, quote};
 use super::lists::{self, ListKind};
 use super::{CallToJudge, RpcSession, SessionStep, Transport, to_server};
 use crate::message::{AnswerContent, Id};
-use crate::params;
 
 /// Maximum number of pages that are requested. Servers have one or two.
 pub(crate) const MAX_PAGES: u32 = 100;
 
-/// Our own listing.
+/// Our own listings, one at a time.
 #[derive(Debug, Default)]
-pub(super) struct OwnListing {
-    running: Option<RunningListing>,
+pub(super) struct OwnListings {
+    state: ListingState,
     /// The number of listings so far.
     count: u64,
     /// Makes ids that cannot be guessed.
     random: RandomState,
+}
+
+#[derive(Debug, Default)]
+enum ListingState {
+    #[default]
+    Idle,
+    Running(RunningListing),
     /// The server did not list its tools. It is asked again only after it announces a change.
-    given_up: bool,
+    GivenUp,
 }
 
 #[derive(Debug)]
 struct RunningListing {
+    number: u64,
+    /// The id of the request for the current page.
     id: Id,
     /// The client metadata of the request, in the newer revisions.
     meta: Option<String>,
@@ -43,37 +51,38 @@ impl RpcSession {
         question: CallToJudge,
         meta: Option<String>,
     ) -> Vec<SessionStep> {
-        if let Some(running) = &mut self.listing.running {
+        if let ListingState::Running(running) = &mut self.listings.state {
             running.waiting.push(question);
             return Vec::new();
         }
-        self.listing.count += 1;
-        let id = self.listing.id_of_page(1);
+        self.listings.count += 1;
+        let number = self.listings.count;
+        let id = self.listings.id_of_page(number, 1);
         let step = ask(&id, meta.as_deref(), None);
-        self.listing.running = Some(RunningListing { id, meta, pages: 1, waiting: vec![question] });
-        vec![step, SessionStep::Listing(self.listing.count)]
+        let running = RunningListing { number, id, meta, pages: 1, waiting: vec![question] };
+        self.listings.state = ListingState::Running(running);
+        vec![step, SessionStep::Listing(number)]
     }
 
     /// Whether this is the id of our own listing.
     pub(crate) fn is_own(&self, id: &Id) -> bool {
-        self.listing.running.as_ref().is_some_and(|running| running.id == *id)
+        matches!(&self.listings.state, ListingState::Running(running) if running.id == *id)
     }
 
     /// Handles a page of our own listing.
     pub(super) fn own_page(&mut self, text: &str, outcome: AnswerContent) -> Vec<SessionStep> {
-        let Some(mut running) = self.listing.running.take() else { return Vec::new() };
         let AnswerContent::Result(result) = outcome else {
-            self.listing.given_up = true;
-            return judged_next(running.waiting);
+            return judged_next(self.listing_failed());
         };
+        let Some(mut running) = self.listings.take_running() else { return Vec::new() };
         let next = page(&self.mcp_session, text, result, running.pages == 1);
         match next.filter(|_| running.pages < MAX_PAGES) {
             None => judged_next(running.waiting),
             Some(cursor) => {
                 running.pages += 1;
-                running.id = self.listing.id_of_page(running.pages);
+                running.id = self.listings.id_of_page(running.number, running.pages);
                 let step = ask(&running.id, running.meta.as_deref(), Some(&cursor));
-                self.listing.running = Some(running);
+                self.listings.state = ListingState::Running(running);
                 vec![step]
             }
         }
@@ -81,35 +90,38 @@ impl RpcSession {
 
     /// Without an answer, the waiting calls are judged by what is known.
     pub(super) fn listing_failed(&mut self) -> Vec<CallToJudge> {
-        self.listing.given_up = true;
-        let running = self.listing.running.take();
+        let running = self.listings.take_running();
+        self.listings.state = ListingState::GivenUp;
         running.map_or_else(Vec::new, |running| running.waiting)
     }
 
     /// The number of the latest listing.
     #[cfg(test)]
     pub(super) fn listing_number(&self) -> u64 {
-        self.listing.count
+        self.listings.count
     }
 
     /// Whether a call must wait for a list: none has been seen, and the server has not failed to
     /// list.
     pub(super) fn needs_list(&self) -> bool {
         let lists = matches!(self.transport, Transport::Pipe(_));
-        lists && !self.mcp_session.knows_tools() && !self.listing.given_up
+        let has_given_up = matches!(self.listings.state, ListingState::GivenUp);
+        lists && !self.mcp_session.knows_tools() && !has_given_up
     }
 
     /// The server announced that its tools changed.
     pub(super) fn tools_changed(&mut self) {
-        self.listing.given_up = false;
+        if let ListingState::GivenUp = self.listings.state {
+            self.listings.state = ListingState::Idle;
+        }
         self.mcp_session.tools_changed();
     }
 
-    /// A list is late. Gives it up if it is still the current one.
+    /// A list is late. Gives it up if it has not arrived since.
     pub(crate) fn listing_late(&mut self, number: u64) -> Vec<CallToJudge> {
-        match number == self.listing.count {
-            true => self.listing_failed(),
-            false => Vec::new(),
+        match &self.listings.state {
+            ListingState::Running(running) if running.number == number => self.listing_failed(),
+            _ => Vec::new(),
         }
     }
 }
@@ -118,9 +130,20 @@ pub(super) fn judged_next(waiting: Vec<CallToJudge>) -> Vec<SessionStep> {
     waiting.into_iter().map(|question| SessionStep::Judge(Box::new(question))).collect()
 }
 
-impl OwnListing {
-    fn id_of_page(&self, page: u32) -> Id {
-        Id::Text(format!("callgate-{:016x}", self.random.hash_one((self.count, page))))
+impl OwnListings {
+    fn id_of_page(&self, number: u64, page: u32) -> Id {
+        Id::Text(format!("callgate-{:016x}", self.random.hash_one((number, page))))
+    }
+
+    /// Ends the running listing.
+    fn take_running(&mut self) -> Option<RunningListing> {
+        match std::mem::take(&mut self.state) {
+            ListingState::Running(running) => Some(running),
+            other => {
+                self.state = other;
+                None
+            }
+        }
     }
 }
 
@@ -144,7 +167,7 @@ pub(crate) fn page(
     result: Span,
     is_first: bool,
 ) -> Option<String> {
-    let next = params::text_member(text, result, "nextCursor").filter(|next| !next.is_empty());
+    let next = lists::next_cursor(text, result);
     let page = ListPage { first: is_first, last: next.is_none() };
     let items = lists::items(text, result, ListKind::Tools(page))?;
     let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();

@@ -40,6 +40,12 @@ pub(super) fn items(text: &str, result: Span, list: ListKind) -> Option<Vec<Span
     found.of(text).starts_with('[').then(|| elements(text, found))
 }
 
+/// The cursor of the next page; `None` on the last one, where servers also send `null` or an empty
+/// text.
+pub(super) fn next_cursor(text: &str, result: Span) -> Option<String> {
+    params::text_member(text, result, "nextCursor").filter(|next| !next.is_empty())
+}
+
 /// The result without the entries of its list.
 pub(super) fn without_entries(text: &str, result: Span, entries: &[Span]) -> String {
     let mut edits = Edits::default();

@@ -141,7 +141,7 @@ impl RpcSession {
         match &open_request {
             OpenRequest::Initialize => self.initialize_result(id, text, result, &open_request),
             OpenRequest::Tools { first } => {
-                let last = member(text, result, "nextCursor").is_none();
+                let last = lists::next_cursor(text, result).is_none();
                 let page = ListPage { first: *first, last };
                 self.list(id, text, result, ListKind::Tools(page), &open_request)
             }
@@ -149,9 +149,11 @@ impl RpcSession {
             OpenRequest::Resources => {
                 self.list(id, text, result, ListKind::Resources, &open_request)
             }
-            OpenRequest::Call(called) | OpenRequest::Task(called) => {
+            OpenRequest::Call(called)
+            | OpenRequest::TaskResult(called)
+            | OpenRequest::TaskState(called) => {
                 self.remember_call(text, &parts, called);
-                self.call_result(id, text, result, called)
+                self.call_result(id, text, result, &open_request, called)
             }
             OpenRequest::Tasks => self.tasks(id, text, result, &open_request),
             OpenRequest::Text(place) => {
@@ -273,23 +275,20 @@ impl RpcSession {
         self.forward_text_or_error(&edited, result, TextSource::Result, id, open_request)
     }
 
-    /// The result of a call, or of a task.
+    /// The result of a call, or what the server says about its task.
     fn call_result(
         &mut self,
         id: &Id,
         text: &str,
         result: Span,
+        open_request: &OpenRequest,
         called: &UnansweredCall,
     ) -> Vec<SessionStep> {
         match self.mcp_session.result(&called.ticket, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
             Inspected::Block(denial) => {
-                vec![to_client(answers::refused_call(
-                    id,
-                    called.era,
-                    &self.mcp_session.withheld_text(&denial),
-                ))]
+                vec![error_answer(id, open_request, &self.mcp_session.withheld_text(&denial))]
             }
         }
     }
@@ -517,7 +516,9 @@ fn guess_request(text: &str, outcome: AnswerContent) -> OpenRequest {
 /// The error in place of an answer that is not forwarded.
 fn error_answer(id: &Id, open_request: &OpenRequest, text: &str) -> SessionStep {
     to_client(match open_request {
-        OpenRequest::Call(called) => answers::refused_call(id, called.era, text),
+        OpenRequest::Call(called) | OpenRequest::TaskResult(called) => {
+            answers::refused_call(id, called.era, text)
+        }
         _ => answers::error(Some(id), answers::REFUSED, text),
     })
 }

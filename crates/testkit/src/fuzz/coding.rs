@@ -31,7 +31,7 @@ fn decode(header: &str, input: &[u8], piece: usize) -> (Vec<u8>, Result<(), Codi
     for piece in input.chunks(piece) {
         end = end.and_then(|()| decoder.push(piece, &mut out));
     }
-    end = end.and_then(|()| decoder.finish(&mut out));
+    end = end.and_then(|()| decoder.finish());
     if !decoder.is_identity() {
         assert!(out.len() as u64 <= limits.decoded_total, "{} bytes", out.len());
         let dense = limits.decoded_free.max(limits.decoded_ratio * input.len() as u64);

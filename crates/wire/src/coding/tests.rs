@@ -132,11 +132,11 @@ fn decode_within<'p>(
     for piece in pieces {
         if let Err(error) = decoder.push(piece, &mut out) {
             assert_eq!(decoder.push(b"", &mut out), Err(error), "errors are final");
-            assert_eq!(decoder.finish(&mut out), Err(error), "errors are final");
+            assert_eq!(decoder.finish(), Err(error), "errors are final");
             return (out.len(), Err(error));
         }
     }
-    (out.len(), decoder.finish(&mut out).map(|()| out))
+    (out.len(), decoder.finish().map(|()| out))
 }
 
 /// Text that compresses, but not to nothing.
@@ -179,7 +179,7 @@ fn identity_copies() {
     let mut out = b"a".to_vec();
     let mut decoder = Decoder::for_header(None, &ReadLimits::default()).unwrap();
     decoder.push(b"bc", &mut out).unwrap();
-    decoder.finish(&mut out).unwrap();
+    decoder.finish().unwrap();
     assert_eq!(out, b"abc");
 }
 
@@ -200,7 +200,7 @@ fn flushed_parts_are_readable_at_once() {
         }
         let mut out = Vec::new();
         decoder.push(end, &mut out).unwrap();
-        decoder.finish(&mut out).unwrap();
+        decoder.finish().unwrap();
         assert!(out.is_empty());
     }
 }

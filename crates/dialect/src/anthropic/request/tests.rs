@@ -839,3 +839,18 @@ fn several_answers_are_restored_only_as_a_whole() {
     let both = [merged(Vec::new()), other];
     assert_eq!(restore(&request(MERGED, ANSWER), &both).unwrap().body, None);
 }
+
+#[test]
+fn a_call_that_is_not_put_back_does_not_take_the_place_of_another() {
+    // A call of the first turn has no id, so that turn is left as it is; the second turn has a call
+    // with the same id.
+    let left = merged(vec![call("t3", 3, None), call("", 4, None)]);
+    let other = r#"[{"type":"text","text":"Other."},{"type":"text","text":"N1"}]"#;
+    let restored = turn_of(other, vec![call("t3", 1, Some(N1))]);
+    let behind = format!(
+        r#"{ANSWER},"role":"user"}},{{"role":"assistant","content":{}}},{{"content":"x""#,
+        fill(other)
+    );
+    let restored = restore(&request(MERGED, &behind), &[left, restored]).unwrap();
+    assert_eq!(restored.restored, ["t3"], "{:?}", restored.skipped);
+}
