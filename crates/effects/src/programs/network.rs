@@ -826,14 +826,6 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[READS]))
         .always(&[Does::ConnectsTo("pastebin.com", Purpose::Send)])
         .examples(&[("pastebinit a", &["reads a", "sends pastebin.com:443"])]),
-    model(&["ipfs"])
-        .subs(&[
-            model(&["add"])
-                .operands(each(&[READS_TREE]))
-                .always(&[Does::ConnectsTo("ipfs.io", Purpose::Send)]),
-            model(&["cat", "get", "ls", "id", "version", "init", "pin", "config", "swarm"]),
-        ])
-        .examples(&[("ipfs add a", &["reads-tree a", "sends ipfs.io:443"])]),
     model(&["snmptrap", "snmpinform", "snmpset"])
         .flags(&[takes(&["-v", "-c", "-u", "-l", "-a", "-A", "-x", "-X", "-m"], &[])])
         .operands(leading(&[&[SENDS]], &[]))

@@ -526,51 +526,6 @@ pub(crate) const MODELS: &[Model] = &[
             ("expect -c 'spawn cat a; expect eof'", &["runs cat a", "reads a"]),
             ("expect -c 'eval $x'", &["opaque language"]),
         ]),
-    // Jobs for a cluster.
-    model(&["sbatch"])
-        .style(Style::Gnu)
-        .flags(&[
-            takes(&["--wrap"], &[SHELL]).instead(),
-            takes(
-                &[
-                    "-p", "-t", "-J", "-n", "-N", "-c", "-A", "-q", "-d", "-a", "-w", "-x", "-C",
-                    "-G",
-                ],
-                &[],
-            ),
-            takes(&["-o", "-e", "--output", "--error"], &[WRITES]),
-            takes(&["-D", "--chdir"], &[]),
-        ])
-        .operands(leading(&[&[Does::Script(Language::Shell)]], &[]))
-        .bare(&[Does::RunsInput(Language::Shell)])
-        .examples(&[("sbatch -p gpu --wrap 'cat a'", &["runs cat a", "reads a"])]),
-    model(&["srun", "salloc"])
-        .style(Style::Posix)
-        .flags(&[takes(
-            &["-p", "-t", "-J", "-n", "-N", "-c", "-A", "-q", "-d", "-w", "-x", "-C", "-G"],
-            &[],
-        )])
-        .operands(RUNS)
-        .examples(&[("srun -p gpu cat a", &["runs cat a", "reads a"])]),
-    model(&["bsub"])
-        .style(Style::Posix)
-        .flags(&[
-            takes(&["-q", "-n", "-J", "-W", "-R", "-M", "-P", "-m", "-w", "-G"], &[]),
-            takes(&["-o", "-e", "-oo", "-eo"], &[WRITES]),
-        ])
-        .operands(CODE)
-        .bare(&[Does::RunsInput(Language::Shell)])
-        .examples(&[("bsub -q short 'cat a'", &["runs cat a", "reads a"])]),
-    model(&["qsub"])
-        .style(Style::SingleDash)
-        .flags(&[
-            takes(&["-b"], &[]).operands(CODE),
-            takes(&["-N", "-q", "-l", "-pe", "-P", "-t", "-v", "-M", "-m", "-W", "-A"], &[]),
-            takes(&["-o", "-e"], &[WRITES]),
-        ])
-        .operands(leading(&[&[Does::Script(Language::Shell)]], &[]))
-        .bare(&[Does::RunsInput(Language::Shell)])
-        .examples(&[("qsub -b y 'cat a'", &["runs cat a", "reads a"])]),
     model(&["batch"])
         .always(&[Does::RunsInput(Language::Shell), mark(Mark::Schedules)])
         .examples(&[("batch <<< 'cat a'", &["runs cat a", "reads a", "marks schedules"])]),

@@ -154,7 +154,7 @@ fn value_at(text: &str) -> usize {
     if text.as_bytes().get(name) == Some(&b'=') { name + 1 } else { 0 }
 }
 
-/// The length of `git+` and the like in front of a URL.
+/// The length of `git+` or `svn+` in front of a URL.
 fn prefix(value: &str) -> usize {
     value.find("://").map_or(0, |colon| {
         let before = value.get(..colon).unwrap_or_default();

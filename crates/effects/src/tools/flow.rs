@@ -256,6 +256,10 @@ impl<'t> Reader<'t, '_> {
             | "Request.Form"
             | "req.FormValue"
             | "r.FormValue" => true,
+            // A header of the request.
+            "$_SERVER" => {
+                matches!(self.token(at + 2), Some(Token::Text(key)) if key.starts_with("HTTP_"))
+            }
             _ => [
                 "request.args",
                 "request.form",
