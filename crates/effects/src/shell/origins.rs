@@ -16,13 +16,13 @@ const MAX_WORDS: usize = 32;
 impl Shell<'_, '_> {
     /// `tool plugin install URL`, `tool repo add NAME URL`, `tool --source=URL install x`.
     pub(crate) fn installs_from(&mut self, name: &str, fields: &[Field], before: usize) {
-        let words = || fields.iter().take(MAX_VERB).skip(1).filter_map(Field::text);
-        let mut verbs = words().map(verb).filter(|verb| *verb != Verb::Other);
-        let Some(verb) = verbs.next() else { return };
-        let installs = verb == Verb::Installs || verbs.next().is_some();
-        if is_other(name) {
+        if fields.len() < 3 || is_other(name) {
             return;
         }
+        let words = fields.iter().take(MAX_VERB).skip(1).filter_map(Field::text);
+        let mut verbs = words.map(verb).filter(|verb| *verb != Verb::Other);
+        let Some(verb) = verbs.next() else { return };
+        let installs = verb == Verb::Installs || verbs.next().is_some();
         let is_known = |effect: &Effect| matches!(&effect.action, Action::Connects(it) if it.purpose == Purpose::Execute);
         if self.out.since(before).iter().any(is_known) {
             return;
