@@ -39,7 +39,7 @@ providers anthropic: https://api.anthropic.com/ (anthropic)
           openrouter: https://openrouter.ai/api/v1 (openai-chat)
           ollama: http://127.0.0.1:11434/ (ollama)
           vllm: http://127.0.0.1:8000/v1 (openai-chat)
-policies  builtin:starter (28 rules)
+policies  builtin:starter (29 rules)
           no problems
 ";
     ran.sees(0, expected, "");

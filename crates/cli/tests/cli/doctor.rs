@@ -25,7 +25,7 @@ fn on_a_machine_with_nothing() {
     let expected = format!(
         "\
 config    none found, using the defaults
-policies  builtin:starter (28 rules)
+policies  builtin:starter (29 rules)
 store     [DIR]/.local/state/callgate/callgate.db
           does not exist yet: `callgate serve` creates it
 gateway   not running at {address}; start it with `callgate serve`

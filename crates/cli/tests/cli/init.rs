@@ -79,7 +79,7 @@ fn the_starter_rules_can_be_copied() {
     let text = fs::read_to_string(ran.dir.path().join(".config/callgate/callgate.yaml")).unwrap();
     assert!(text.contains("policy: starter") && !text.contains("builtin:starter\n"), "{text}");
     let ran = Test::again(ran, &["config", "check"]).run();
-    assert!(ran.stdout.contains("(28 rules)"), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("(29 rules)"), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]
