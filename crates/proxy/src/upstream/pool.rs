@@ -124,8 +124,9 @@ impl ConnectionPool {
 
 /// A connection is reused within this time. Below the 60 seconds after which many servers close it.
 const MAX_IDLE: Duration = Duration::from_secs(50);
-/// Maximum number of idle connections per target. Beyond that, the oldest is closed.
-const MAX_IDLE_CONNECTIONS: usize = 64;
+/// Maximum number of idle connections per target. Beyond that, the oldest is closed. Agents that work side by
+/// side end their turns together: a smaller number made hundreds of them open new connections for each turn.
+pub(super) const MAX_IDLE_CONNECTIONS: usize = 256;
 /// Maximum number of HTTP/2 connections per target, with a hundred exchanges each. Further
 /// exchanges wait for a slot.
 const MAX_H2_CONNECTIONS: usize = 32;

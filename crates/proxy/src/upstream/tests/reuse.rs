@@ -7,6 +7,7 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::sync::oneshot;
 
+use super::super::pool::MAX_IDLE_CONNECTIONS;
 use super::*;
 
 /// One connection serves all of `answers`, one by one.
@@ -161,7 +162,7 @@ async fn connection_close_is_respected() {
 
 #[tokio::test]
 async fn the_idle_list_is_bounded() {
-    const MANY: usize = 70;
+    const MANY: usize = MAX_IDLE_CONNECTIONS + 6;
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
     let serve = async {
@@ -175,7 +176,7 @@ async fn the_idle_list_is_bounded() {
             caller.write(OK).await;
         }
         // The oldest were closed.
-        for caller in callers.iter_mut().take(MANY - 64) {
+        for caller in callers.iter_mut().take(MANY - MAX_IDLE_CONNECTIONS) {
             caller.gone().await;
         }
     };
@@ -190,7 +191,7 @@ async fn the_idle_list_is_bounded() {
         }
     };
     tokio::join!(serve, ask);
-    assert_eq!(upstreams.pool(&target).idle_connections(), 64);
+    assert_eq!(upstreams.pool(&target).idle_connections(), MAX_IDLE_CONNECTIONS);
 }
 
 #[tokio::test]
