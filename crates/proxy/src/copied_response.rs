@@ -32,7 +32,7 @@ impl CopiedResponse {
             self.upstream.poll_ready_chunks(cx, &mut |bytes: &[u8]| chunk.extend_from_slice(bytes));
         match polled {
             Poll::Pending => return Poll::Pending,
-            Poll::Ready(Ok(Progress::More)) => {}
+            Poll::Ready(Ok(Progress::More | Progress::Drained)) => {}
             Poll::Ready(Ok(Progress::End)) => self.ended = true,
             Poll::Ready(Err(error)) => {
                 self.ended = true;

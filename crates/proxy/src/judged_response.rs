@@ -12,6 +12,7 @@
 //! leave. Nothing is read ahead of the client: a slow client slows the provider.
 
 mod later;
+mod wakeups;
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -28,6 +29,7 @@ use callgate_wire::Decoder;
 
 use crate::continuation::{Asking, Continuation};
 use crate::judged_response::later::StopFuture;
+use crate::judged_response::wakeups::Wakeups;
 use crate::metrics::{CountedVerdict, Metrics, OpenStream};
 use crate::restore::{self, Binding};
 use crate::upstream::{Progress, UpstreamBody};
@@ -45,6 +47,7 @@ pub(crate) struct JudgedResponse {
     keeping: Vec<Storing>,
     out: Vec<u8>,
     state: StreamingState,
+    wakeups: Wakeups,
     /// Why the response was cut off, if it was.
     failure: Option<String>,
     /// What the first answer used, if the turn continued.
@@ -77,6 +80,8 @@ pub(crate) struct ResponseContext {
 enum StreamingState {
     /// The provider is sending.
     Open,
+    /// The same, and everything that has arrived was read. More of it wakes the task.
+    Drained,
     /// The provider was asked again, and has not answered.
     Asking,
     /// The provider has finished. Some calls may still wait for a decision.
@@ -102,6 +107,7 @@ impl JudgedResponse {
             keeping: Vec::new(),
             out: Vec::new(),
             state: StreamingState::Open,
+            wakeups: Wakeups::new(),
             failure: None,
             first: None,
             answer: 0,
@@ -115,6 +121,23 @@ impl JudgedResponse {
     /// The next bytes that may leave; `None` at the end. A failure of the provider is reported in
     /// the dialect's own form, so the body itself never fails.
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some(waker) = self.wakeups.take(cx) else { return Poll::Pending };
+        let polled = self.poll_woken(&mut Context::from_waker(&waker));
+        if polled.is_ready() && self.state != StreamingState::Drained {
+            self.wakeups.poll_again();
+        }
+        polled
+    }
+
+    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.state == StreamingState::Drained {
+            self.state = StreamingState::Open;
+            // The common wake: the gate waits for nothing but bytes.
+            let waits_for_bytes = self.pending.is_empty() && self.keeping.is_empty();
+            if waits_for_bytes && self.poll_incoming(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
         for _ in 0..MAX_TURNS {
             self.poll_answers(cx);
             self.steps(cx);
@@ -134,12 +157,10 @@ impl JudgedResponse {
                     Poll::Ready(()) => continue,
                     Poll::Pending => return Poll::Pending,
                 },
+                StreamingState::Drained => return Poll::Pending,
                 StreamingState::Open => {}
             }
-            if self.poll_stop(cx).is_ready() {
-                continue;
-            }
-            if self.poll_upstream(cx).is_pending() {
+            if self.poll_incoming(cx).is_pending() {
                 return Poll::Pending;
             }
         }
@@ -152,13 +173,17 @@ impl JudgedResponse {
     pub(crate) fn put_back(&mut self, mut bytes: Vec<u8>) {
         bytes.append(&mut self.out);
         self.out = bytes;
+        self.wakeups.poll_again();
     }
 
     /// How the response ended, once it has.
     pub(crate) fn ending(&self) -> Option<&Ending> {
         match &self.state {
             StreamingState::Ended(ending) => Some(ending),
-            StreamingState::Open | StreamingState::Asking | StreamingState::Closed => None,
+            StreamingState::Open
+            | StreamingState::Drained
+            | StreamingState::Asking
+            | StreamingState::Closed => None,
         }
     }
 
@@ -170,6 +195,14 @@ impl JudgedResponse {
     /// The records of the denied calls so far.
     pub(crate) fn denied(&self) -> &[String] {
         &self.denied
+    }
+
+    /// Ready once bytes have arrived, the provider has ended, or the gateway stops.
+    fn poll_incoming(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.poll_stop(cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => self.poll_upstream(cx),
+        }
     }
 
     /// Reads what has arrived.
@@ -206,6 +239,7 @@ impl JudgedResponse {
         match polled {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(Progress::More)) => {}
+            Poll::Ready(Ok(Progress::Drained)) => self.state = StreamingState::Drained,
             Poll::Ready(Ok(Progress::End)) => match self.decoder.finish() {
                 Ok(()) => self.close(Close::End),
                 Err(error) => self.fail(format!("the response cannot be decoded: {error}")),
@@ -357,9 +391,10 @@ impl JudgedResponse {
                 Some(self.failure.take().unwrap_or(why.clone()))
             }
             StreamingState::Ended(Ending::Blocked) => Some("a text rule stopped it".to_owned()),
-            StreamingState::Open | StreamingState::Asking | StreamingState::Closed => {
-                Some("the client disconnected".to_owned())
-            }
+            StreamingState::Open
+            | StreamingState::Drained
+            | StreamingState::Asking
+            | StreamingState::Closed => Some("the client disconnected".to_owned()),
         };
         let end = TurnEnd { failure, ..self.turn_end() };
         match self.first.take() {

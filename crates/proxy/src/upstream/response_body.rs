@@ -50,6 +50,8 @@ pub(super) enum BodySource {
 pub(crate) enum Progress {
     /// Bytes were passed on; poll again for more.
     More,
+    /// Bytes were passed on, all that have arrived; the next ones wake the task.
+    Drained,
     /// The body is complete. Its last bytes may have been passed on in the same call.
     End,
 }
@@ -88,15 +90,23 @@ impl UpstreamBody {
                     return Poll::Ready(Ok(Progress::End));
                 }
                 Poll::Pending if taken == 0 => return self.poll_idle(cx),
-                Poll::Ready(Ok(Progress::More)) | Poll::Pending => {
-                    return Poll::Ready(Ok(Progress::More));
-                }
+                Poll::Ready(Ok(_)) => return Poll::Ready(Ok(Progress::More)),
+                Poll::Pending => return Poll::Ready(Ok(self.drained(cx))),
                 Poll::Ready(Err(error)) if taken > 0 => {
                     self.source = BodySource::Failed(error);
                     return Poll::Ready(Ok(Progress::More));
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             }
+        }
+    }
+
+    /// Everything that has arrived was passed on. The silence that begins now is timed, because the caller
+    /// may wait for the next bytes without another poll.
+    fn drained(&mut self, cx: &mut Context<'_>) -> Progress {
+        match self.idle_timer.poll_expired(cx) {
+            Poll::Pending => Progress::Drained,
+            Poll::Ready(()) => Progress::More,
         }
     }
 
@@ -195,7 +205,7 @@ impl Body for UpstreamBody {
             let polled = this.poll_ready_chunks(cx, &mut |piece| bytes.extend_from_slice(piece));
             return Poll::Ready(match ready!(polled) {
                 Ok(_) if !bytes.is_empty() => Some(Ok(Frame::data(bytes.freeze()))),
-                Ok(Progress::More) => continue,
+                Ok(Progress::More | Progress::Drained) => continue,
                 Ok(Progress::End) => None,
                 Err(error) => Some(Err(error)),
             });

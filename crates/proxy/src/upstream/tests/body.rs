@@ -1,6 +1,7 @@
 //! Bodies arrive as they are sent, neither sooner nor later.
 
 use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -39,7 +40,7 @@ async fn frames_arrive_one_by_one() {
         let mut body = upstreams.send(&target, post("{}")).await.unwrap().into_body();
         for number in 0..50 {
             let (text, progress) = ready(&mut body).await.unwrap();
-            assert_eq!((text, progress), (format!("data: {number}\n\n"), Progress::More));
+            assert_eq!((text, progress), (format!("data: {number}\n\n"), Progress::Drained));
             arrived.send(()).await.unwrap();
         }
         assert_eq!(ready(&mut body).await.unwrap(), (String::new(), Progress::End));
@@ -228,4 +229,35 @@ async fn a_reader_that_waits_makes_the_provider_wait() {
     // Only what the kernel buffers at both ends.
     assert!(written < 32 << 20, "{written} bytes were taken");
     drop(response);
+}
+
+#[tokio::test]
+async fn a_reader_that_waits_after_the_last_bytes_is_woken_when_the_silence_is_too_long() {
+    let (peer, idle) = (Peer::new().await, SHORT);
+    let upstreams = Upstreams::new(UpstreamTimeouts { idle, ..PATIENT }, Tls::system().unwrap());
+    let target = peer.target();
+    let serve = async {
+        let mut caller = peer.accept().await;
+        caller.answer(CHUNKED).await;
+        caller.chunk("data: 1\n\n").await;
+        caller.gone().await;
+    };
+    let ask = async {
+        let mut body = upstreams.send(&target, post("{}")).await.unwrap().into_body();
+        // The first poll after a wake takes the bytes, and nothing polls again before the next wake.
+        let mut is_drained = false;
+        let failure = poll_fn(|cx| match body.poll_ready_chunks(cx, &mut |_| {}) {
+            Poll::Ready(Err(error)) => Poll::Ready(error),
+            Poll::Ready(Ok(progress)) => {
+                assert_eq!(progress, Progress::Drained);
+                is_drained = true;
+                Poll::Pending
+            }
+            Poll::Pending => Poll::Pending,
+        });
+        let failure = tokio::time::timeout(PATIENT.idle, failure).await.expect("it is woken");
+        assert!(matches!(failure, UpstreamError::Timeout { which: TimeoutKind::Idle, .. }));
+        assert!(is_drained);
+    };
+    tokio::join!(serve, ask);
 }
