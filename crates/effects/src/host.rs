@@ -267,7 +267,7 @@ const GENERIC: &[&str] =
 
 /// Whether a host is this machine, and nothing but it.
 pub(crate) fn is_this_machine(host: &str) -> bool {
-    host == "localhost" || host == "::1" || host.starts_with("127.")
+    host == "localhost" || ip(host).is_some_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

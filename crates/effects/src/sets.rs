@@ -27,6 +27,11 @@ pub fn host_patterns(name: &str) -> Option<&'static [&'static str]> {
     HOSTS.iter().find(|(known, _)| *known == name).map(|(_, patterns)| *patterns)
 }
 
+/// Whether a host is one of the default registries by its full name.
+pub(crate) fn is_registry(host: &str) -> bool {
+    REGISTRIES.contains(&host)
+}
+
 /// All sets of paths.
 pub const PATHS: &[(&str, &[&str])] = &[
     ("secrets", SECRETS),
@@ -78,6 +83,7 @@ const SECRETS: &[&str] = &[
     "!/etc/ssl/certs/**",
     "!**/certifi/**",
     "!**/node_modules/**/*.pem",
+    // What tests use is made for them.
     "!**/{fixtures,testdata,test-data}/**/*.{pem,key}",
     // Environment files.
     "**/.env",
@@ -391,12 +397,13 @@ const SECRETS: &[&str] = &[
     "/dev/{mem,kmem,port}",
     "/proc/kcore",
     "!/proc/self/environ",
-    "/var/log/auth.log*",
-    "/var/log/secure*",
     "/var/spool/mail/**",
     "/var/mail/**",
     "**/AppData/**/{Credentials,Protect}/**",
     "C:/Windows/System32/config/{SAM,SYSTEM,SECURITY}",
+    // What a project made for its tests.
+    "!workspace/**/{fixtures,__fixtures__,testdata,test-data,test_data}/**",
+    "!workspace/**/{test,tests,spec,__tests__}/data/**",
 ];
 
 /// Files that make something run at login, at start or on a schedule, or that shells and tools load.
@@ -696,7 +703,7 @@ const SYSTEM: &[&str] = &[
 
 /// Disks and other devices.
 const DEVICES: &[&str] = &[
-    "/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,loop,md,dm-,sr,mtd,ram}*",
+    "/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,md,dm-,sr,mtd,ram}*",
     "/dev/disk/**",
     "/dev/mapper/**",
     "/dev/{mem,kmem,port,kmsg}",

@@ -48,7 +48,6 @@ pub(crate) const MODELS: &[Model] = &[
         "lusermod",
         "luserdel",
         "lpasswd",
-        "samba-tool",
         "ipa",
         "kadmin",
         "kadmin.local",
@@ -85,6 +84,13 @@ pub(crate) const MODELS: &[Model] = &[
         ("pw useradd x", &["marks accounts"]),
         ("dsenableroot -u a -p b -r c", &["marks accounts"]),
     ]),
+    // A noun and a verb.
+    model(&["samba-tool"])
+        .operands(leading(&[CHANGES_ACCOUNTS, CHANGES_ACCOUNTS, CHANGES_ACCOUNTS], &[]))
+        .examples(&[
+            ("samba-tool user list", &[]),
+            ("samba-tool user create x y", &["marks accounts"]),
+        ]),
     // Paths of the directory are no files.
     model(&["dscl", "dscacheutil", "dsmemberutil"])
         .style(Style::SingleDash)
@@ -108,8 +114,11 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["net"])
         .style(Style::Plain)
         .subs(&[
-            model(&["user", "users", "localgroup", "group", "accounts"])
-                .operands(each(&[mark(Mark::Accounts)])),
+            // A name alone is a question.
+            model(&["user", "users", "localgroup", "group", "accounts"]).operands(leading(
+                &[&[Does::MarksIfContains("/", Mark::Accounts)]],
+                &[mark(Mark::Accounts)],
+            )),
             model(&["stop"]).operands(each(STOPS)).always(&[mark(Mark::Kills)]),
             model(&["share"]).operands(each(GUARD)),
             model(&["start", "use", "view", "statistics", "time", "config", "help"]),
@@ -117,6 +126,8 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("net user x y /add", &["marks accounts"]),
             ("net user", &[]),
+            ("net user dev", &[]),
+            ("net accounts /minpwlen:0", &["marks accounts"]),
             ("net stop WinDefend", &["marks guard kills"]),
         ]),
     // Passwords of a web server, in a file.
@@ -190,6 +201,37 @@ pub(crate) const MODELS: &[Model] = &[
         ("splunk search x", &[]),
     ]),
 ];
+
+/// Verbs that change a directory of users.
+const CHANGES_ACCOUNTS: Use = &[Does::MarksIf(
+    &[
+        "add",
+        "addmembers",
+        "addunixattrs",
+        "create",
+        "delete",
+        "demote",
+        "disable",
+        "edit",
+        "enable",
+        "getpassword",
+        "join",
+        "move",
+        "password",
+        "provision",
+        "removemembers",
+        "rename",
+        "restore",
+        "set",
+        "setexpiry",
+        "setpassword",
+        "setprimarygroup",
+        "syncpasswords",
+        "transfer",
+        "unlock",
+    ],
+    Mark::Accounts,
+)];
 
 /// Words with which a guard is turned off.
 const TURNS_OFF: Use = &[Does::MarksIf(

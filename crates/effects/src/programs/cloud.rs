@@ -267,6 +267,16 @@ pub(crate) const MODELS: &[Model] = &[
             ),
             ("aws secretsmanager get-secret-value --secret-id x", &["marks credentials"]),
             ("aws iam create-access-key --user-name x", &["marks privilege"]),
+            ("aws s3 rb x --endpoint-url=http://localhost:4566", &[]),
+            ("awslocal s3 rb x --force", &[]),
+            (
+                "aws s3 rb x --endpoint-url http://127.0.0.1.h.example",
+                &["sends 127.0.0.1.h.example:80", "marks infrastructure"],
+            ),
+            (
+                "aws s3 rb x --endpoint-url https://h.example",
+                &["sends h.example:443", "marks infrastructure"],
+            ),
         ]),
     model(&["gcloud"])
         .flags(&[
@@ -291,8 +301,11 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .subs(&[
             model(&["auth"]).subs(&[
-                model(&["print-access-token", "print-identity-token", "application-default"])
-                    .always(SECRET),
+                model(&["print-access-token", "print-identity-token"]).always(SECRET),
+                model(&["application-default"]).subs(&[
+                    model(&["print-access-token"]).always(SECRET),
+                    model(&["login", "revoke", "set-quota-project"]),
+                ]),
                 model(&["list", "login", "configure-docker", "activate-service-account", "revoke"]),
             ]),
             model(&["projects", "organizations", "resource-manager"]).subs(&[
@@ -388,9 +401,15 @@ pub(crate) const MODELS: &[Model] = &[
                 .flags(&[switch(&["-r", "-R"], DESTROY)])
                 .operands(each(&[Does::MarksIfContains("*", Mark::Infrastructure)])),
             model(&["rb"]).always(DESTROY),
-            model(&["acl", "iam", "defacl"]).always(GRANT),
+            model(&["acl", "iam", "defacl"])
+                .subs(&[model(&["get"]), model(&["set", "ch"]).always(GRANT)]),
         ])
-        .examples(&[("gsutil ls x", &[]), ("gsutil -m rm -r x", &["marks infrastructure"])]),
+        .examples(&[
+            ("gsutil ls x", &[]),
+            ("gsutil -m rm -r x", &["marks infrastructure"]),
+            ("gsutil iam get x", &[]),
+            ("gsutil acl ch -u AllUsers:R x", &["marks privilege"]),
+        ]),
     model(&["bq"])
         .flags(&[takes(&["--project_id", "--dataset_id", "--location", "--format"], &[])])
         .subs(&[
@@ -493,8 +512,15 @@ pub(crate) const MODELS: &[Model] = &[
                 ]),
             ]),
             model(&["keyvault"]).subs(&[
-                model(&["secret", "key", "certificate"])
+                model(&["secret"])
                     .subs(&[model(&["show", "download"]).always(SECRET), model(&["list"])]),
+                // Only their public parts come out.
+                model(&["key", "certificate"]).flags(&[takes(&["--file", "-f"], &[WRITES])]).subs(
+                    &[
+                        model(&["show", "download", "list"]),
+                        model(&["delete", "purge"]).always(DESTROY),
+                    ],
+                ),
                 model(&["delete", "purge"]).always(DESTROY),
             ]),
             model(&["account"]).subs(&[
@@ -503,11 +529,31 @@ pub(crate) const MODELS: &[Model] = &[
             ]),
             model(&["role"]).subs(&[model(&["assignment"])
                 .subs(&[model(&["create"]).always(GRANT), model(&["list", "delete"])])]),
-            model(&["ad"]).always(GRANT),
+            model(&["ad"]).operands(each(&[Does::MarksIf(
+                &[
+                    "create",
+                    "create-for-rbac",
+                    "add",
+                    "update",
+                    "delete",
+                    "remove",
+                    "reset",
+                    "set",
+                    "admin-consent",
+                    "grant",
+                    "restore",
+                ],
+                Mark::Privilege,
+            )])),
         ])
         .examples(&[
             ("az vm list", &[]),
             ("az group delete -n x", &["marks infrastructure"]),
+            ("az ad sp list", &[]),
+            ("az ad group member add -g x", &["marks privilege"]),
+            ("az keyvault key show -n x", &[]),
+            ("az keyvault secret show -n x", &["marks credentials"]),
+            ("az keyvault secret show -n x --query attributes.expires", &[]),
             ("az account get-access-token", &["marks credentials"]),
         ]),
     model(&["terraform", "tofu", "terragrunt"])
@@ -883,12 +929,26 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["read", "print", "unwrap"]).always(SECRET),
             model(&["kv"]).subs(&[
                 model(&["get"]).always(SECRET),
-                model(&["delete", "destroy", "metadata"]).always(DESTROY),
+                model(&["delete", "destroy"]).always(DESTROY),
+                model(&["metadata"]).subs(&[
+                    model(&["delete"]).always(DESTROY),
+                    model(&["get", "put", "patch", "list"]),
+                ]),
                 model(&["list", "put", "patch"]),
             ]),
-            model(&["operator"]).always(DESTROY),
+            model(&["operator"]).operands(each(DESTROY)).bare(DESTROY).subs(&[
+                model(&["members", "diagnose", "key-status", "usage", "metrics"]),
+                model(&["raft"]).operands(each(DESTROY)).subs(&[
+                    model(&["list-peers"]),
+                    model(&["autopilot"]).subs(&[model(&["get-config", "state"])]),
+                ]),
+            ]),
             model(&["delete"]).always(DESTROY),
-            model(&["token"]).always(SECRET),
+            // Most of them show the token itself.
+            model(&["token"]).operands(each(SECRET)).bare(SECRET).subs(&[
+                model(&["lookup", "create", "renew"]).always(SECRET),
+                model(&["capabilities", "revoke"]),
+            ]),
             model(&[
                 "status",
                 "list",
@@ -910,7 +970,18 @@ pub(crate) const MODELS: &[Model] = &[
                 model(&["list", "enable"]),
             ]),
         ])
-        .examples(&[("vault status", &[]), ("vault kv get secret/x", &["marks credentials"])]),
+        .examples(&[
+            ("vault status", &[]),
+            ("vault kv get secret/x", &["marks credentials"]),
+            ("vault kv metadata get secret/x", &[]),
+            ("vault kv metadata delete secret/x", &["marks infrastructure"]),
+            ("vault operator seal", &["marks infrastructure"]),
+            ("vault operator raft list-peers", &[]),
+            ("vault token lookup", &["marks credentials"]),
+            ("vault token capabilities secret/x", &[]),
+            ("vault read sys/mounts", &[]),
+            ("vault read secret/x", &["marks credentials"]),
+        ]),
     model(&["consul", "etcdctl", "zkCli.sh", "nats"])
         .flags(&[takes(&["--endpoints", "-http-addr", "--cert", "--key", "--cacert"], &[])])
         .subs(&[
@@ -931,6 +1002,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("etcdctl get x", &[]),
             ("etcdctl get /registry/secrets --prefix", &["marks credentials"]),
+            ("etcdctl get /registry/secrets --prefix --keys-only", &[]),
             ("consul kv get prod/db/password", &["marks credentials"]),
             ("consul kv delete -recurse x", &["marks infrastructure"]),
         ]),

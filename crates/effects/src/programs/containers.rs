@@ -435,6 +435,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("docker run --pid=host alpine", &["executes docker.io:443", "marks host-access"]),
             ("docker volume rm data", &["marks disk"]),
             ("docker volume ls", &[]),
+            ("docker push localhost:5000/a", &["sends localhost:5000", "marks publishes"]),
             ("docker system prune -a --volumes", &["marks disk"]),
             ("docker compose down -v", &[]),
             ("docker compose -f https://h.example/c.yml up", &["executes h.example:443"]),
@@ -608,6 +609,9 @@ pub(crate) const MODELS: &[Model] = &[
             ("kubectl exec -it web-0 -- cat a", &["runs cat a", "reads a"]),
             ("kubectl delete namespace prod", &["marks infrastructure"]),
             ("kubectl delete pod web-0", &[]),
+            ("kubectl delete namespace x --context kind-dev", &[]),
+            ("kubectl delete namespace x --dry-run=client", &[]),
+            ("kubectl delete ns x --dry-run=client --dry-run=none", &["marks infrastructure"]),
             ("kubectl patch clusterrole x -p '[]'", &["marks guard"]),
             ("kubectl patch deploy web -p '{}'", &[]),
             ("kubectl -n x delete all --all", &["marks infrastructure"]),
@@ -850,7 +854,15 @@ pub(crate) const MODELS: &[Model] = &[
                 Does::MarksIfContains("raw.", Mark::HostAccess),
             ],
         )]),
-        model(&["config"]).subs(&[model(&["device"]).always(HOST), model(&["show", "get", "set"])]),
+        model(&["config"]).subs(&[
+            model(&["device"])
+                .subs(&[
+                    model(&["add", "set", "override"]).always(HOST),
+                    model(&["list", "show", "get", "remove", "unset"]),
+                ])
+                .operands(each(HOST)),
+            model(&["show", "get", "set"]),
+        ]),
     ])
     .flags(&[takes(&["-connect", "--connect", "-c"], &[])])
     .always(&[])
@@ -858,6 +870,7 @@ pub(crate) const MODELS: &[Model] = &[
         ("virsh list", &[]),
         ("virsh undefine vm --remove-all-storage", &["marks disk"]),
         ("lxc config device add c h disk source=/", &["marks host-access"]),
+        ("lxc config device list c", &[]),
         ("lxc launch ubuntu c -c security.privileged=true", &["marks host-access"]),
     ]),
     model(&[

@@ -303,11 +303,14 @@ pub(crate) const MODELS: &[Model] = &[
             "reveal", "pipe", "dump",
         ])
         .always(SECRET),
+        // Values stay in the environment of the command.
         model(&["exec"])
             .style(Style::Posix)
-            .operands(leading(&[&[], &[COMMAND]], &[]))
-            .always(SECRET),
-        // Values stay in the environment of the command.
+            .flags(&[switch(&["--json", "-j", "--ecs-server", "--stdout"], SECRET)])
+            .operands(leading(
+                &[&[], &[Does::MarksIf(&["--json", "-j"], Mark::Credentials), COMMAND]],
+                &[],
+            )),
         model(&["run"])
             .style(Style::Posix)
             .flags(&[takes(&["--env", "--project", "-p", "--config", "-c", "--path"], &[])])
@@ -320,7 +323,18 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
         model(&["list", "ls", "status", "version", "login", "store", "set", "add"]),
     ])
-    .examples(&[("secret-tool lookup a b", &["marks credentials"]), ("aws-vault list", &[])]),
+    .examples(&[
+        ("secret-tool lookup a b", &["marks credentials"]),
+        ("aws-vault list", &[]),
+        ("aws-vault exec dev -- cat a", &["runs cat a", "reads a"]),
+        (
+            "aws-vault exec dev -- env",
+            &["runs env", "reads /proc/self/environ", "marks credentials"],
+        ),
+        ("aws-vault exec --json dev", &["marks credentials"]),
+        ("aws-vault exec dev --json", &["runs --json", "marks credentials"]),
+        ("doppler secrets --only-names", &[]),
+    ]),
     model(&[
         "docker-credential-desktop",
         "docker-credential-osxkeychain",
@@ -424,12 +438,14 @@ pub(crate) const MODELS: &[Model] = &[
         model(&["view", "decrypt", "edit", "show", "exec-env", "exec-file", "unlock", "clip"])
             .operands(each(&[READS]))
             .always(SECRET),
+        // What they write can be read by nobody else.
         model(&["encrypt", "rekey", "create", "encrypt_string", "lock", "status", "updatekeys"])
-            .operands(each(&[READS, WRITES])),
+            .operands(each(&[LISTS, WRITES])),
     ])
     .operands(each(&[READS]))
     .examples(&[
         ("sops -d a.yml", &["reads a.yml", "marks credentials"]),
+        ("ansible-vault encrypt a", &["lists a", "writes a"]),
         ("ansible-vault view a", &["reads a", "marks credentials"]),
     ]),
     model(&["certbot", "mkcert", "step", "acme.sh", "lego", "keytool", "cfssl"])

@@ -199,6 +199,8 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[READS]))
         .examples(&[
             ("pg_restore -l a", &["reads a"]),
+            ("pg_restore --clean -l a", &["reads a"]),
+            ("mongorestore --drop --dryRun a", &["reads a"]),
             ("pg_restore --clean -d shop a", &["reads a", "marks database"]),
         ]),
     model(&["dropdb", "dropuser"])
@@ -336,6 +338,9 @@ pub(crate) const MODELS: &[Model] = &[
             ("redis-cli EVAL \"return redis.call('flushall')\" 0", &["marks database"]),
             ("redis-cli FLUSHALL", &["marks database"]),
             ("redis-cli CONFIG GET maxmemory", &[]),
+            ("redis-cli config resetstat", &[]),
+            ("redis-cli MODULE LIST", &[]),
+            ("redis-cli MODULE LOAD /a.so", &["marks database"]),
             ("redis-cli config set dir /a", &["marks database"]),
             ("redis-cli -h h.example get x", &["fetches h.example"]),
         ]),
@@ -482,7 +487,6 @@ pub(crate) const MODELS: &[Model] = &[
             "schema:drop",
             "db:drop:_unsafe",
             "flush",
-            "sqlflush",
         ])
         .always(DROPS),
         model(&["migrate"]).subs(&[
@@ -529,6 +533,7 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .flags(&[
         switch(&["--delete", "--reset-offsets", "--delete-offsets"], DROPS),
+        switch(&["--to-earliest", "--to-latest", "--all-topics", "--execute"], &[]),
         takes(&["--bootstrap-server", "--topic", "--partitions", "-b", "-t"], &[]),
     ])
     .subs(&[
@@ -546,6 +551,11 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[
         ("kafka-topics --delete --topic x", &["marks database"]),
         ("rabbitmqctl status", &[]),
+        ("kafka-consumer-groups --reset-offsets --to-earliest --topic x --dry-run", &[]),
+        (
+            "kafka-consumer-groups --reset-offsets --to-earliest --topic --dry-run --execute",
+            &["marks database"],
+        ),
     ]),
     model(&[
         "memcached",

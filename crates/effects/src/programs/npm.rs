@@ -18,6 +18,10 @@ pub(crate) const MODELS: &[Model] = &[
             ("yarn config get npmAuthToken", &["marks credentials"]),
             ("npm install https://h.example/p.tgz", &["executes h.example:443"]),
             ("npm install --registry=https://h.example", &["executes h.example:443"]),
+            (
+                concat!("npm config set registry https://registry.npmjs", ".org"),
+                &[concat!("fetches registry.npmjs", ".org:443")],
+            ),
             ("npm exec -c 'cat a'", &["runs cat a", "reads a"]),
         ]),
     model(&["npx", "pnpx", "bunx"])

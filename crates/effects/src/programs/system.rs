@@ -302,11 +302,7 @@ pub(crate) const MODELS: &[Model] = &[
         "aa-disable",
         "aa-complain",
         "ufw",
-        "iptables",
-        "ip6tables",
-        "iptables-restore",
         "nft",
-        "ebtables",
         "firewall-cmd",
         "pfctl",
         "auditctl",
@@ -326,10 +322,8 @@ pub(crate) const MODELS: &[Model] = &[
         "bputil",
         "bcdedit",
         "vssadmin",
-        "wevtutil",
         "socketfilterfw",
         "kextload",
-        "nvram",
         "profiles",
     ])
     .subs(&[model(&[
@@ -381,7 +375,15 @@ pub(crate) const MODELS: &[Model] = &[
                 "-d",
                 "--panic-off",
                 "--remove-service",
+                "--remove-port",
+                "--remove-rich-rule",
+                "--set-default-zone",
+                "--set-target",
                 "--add-port",
+                "--add-service",
+                "--add-source",
+                "--add-rich-rule",
+                "--add-forward-port",
             ],
             GUARD,
         ),
@@ -403,11 +405,76 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .examples(&[
         ("setenforce 0", &["marks guard"]),
-        ("iptables -F", &["marks guard"]),
-        ("iptables -L", &[]),
         ("ufw status", &[]),
         ("ufw disable", &["marks guard"]),
+        ("netsh advfirewall show allprofiles", &[]),
+        ("netsh advfirewall set allprofiles state off", &["marks guard"]),
+        ("firewall-cmd --zone public --query-port 8080/tcp", &[]),
+        ("firewall-cmd --zone public --remove-service ssh", &["marks guard"]),
+        ("pfctl -vnf a", &[]),
+        ("pfctl -s rules", &[]),
+        ("pfctl -f a", &["marks guard"]),
     ]),
+    model(&["iptables-restore", "ip6tables-restore"])
+        .always(GUARD)
+        .examples(&[("iptables-restore a", &["marks guard"]), ("iptables-restore --test a", &[])]),
+    // Only these flags change rules; the others say which ones are shown.
+    model(&["iptables", "ip6tables", "ebtables", "arptables", "iptables-legacy", "iptables-nft"])
+        .flags(&[
+            takes(
+                &[
+                    "--append",
+                    "-A",
+                    "--insert",
+                    "-I",
+                    "--delete",
+                    "-D",
+                    "--replace",
+                    "-R",
+                    "--new-chain",
+                    "-N",
+                    "--policy",
+                    "-P",
+                    "--rename-chain",
+                    "-E",
+                ],
+                GUARD,
+            ),
+            switch(&["--flush", "-F", "--delete-chain", "-X", "--zero", "-Z"], GUARD),
+            switch(
+                &["--list", "-L", "--list-rules", "-S", "--numeric", "-n", "--verbose", "-v"],
+                &[],
+            ),
+            takes(&["--table", "-t", "--check", "-C", "--jump", "-j"], &[]),
+        ])
+        .examples(&[
+            ("iptables -F", &["marks guard"]),
+            ("iptables -t nat -A PREROUTING -j DNAT", &["marks guard"]),
+            ("iptables -P INPUT ACCEPT", &["marks guard"]),
+            ("iptables -vnL INPUT --line-numbers", &[]),
+            ("iptables -C INPUT -p tcp -j ACCEPT", &[]),
+        ]),
+    model(&["wevtutil"])
+        .style(Style::Plain)
+        .operands(leading(
+            &[&[Does::MarksIf(
+                &["cl", "clear-log", "sl", "set-log", "um", "uninstall-manifest"],
+                Mark::Guard,
+            )]],
+            &[],
+        ))
+        .examples(&[
+            ("wevtutil cl Security", &["marks guard"]),
+            ("wevtutil qe System /c:5 /f:text", &[]),
+        ]),
+    model(&["nvram"])
+        .flags(&[switch(&["-d", "-c"], GUARD), takes(&["-f"], GUARD), switch(&["-x", "-p"], &[])])
+        .operands(each(&[Does::MarksIfContains("=", Mark::Guard)]))
+        .examples(&[
+            ("nvram boot-args", &[]),
+            ("nvram boot-args='-v'", &["marks guard"]),
+            ("nvram -c", &["marks guard"]),
+        ]),
     model(&["restorecon"])
         .flags(&[switch(&["-R", "-r", "-v", "-n", "-F", "-p"], &[]), takes(&["-T", "-f"], &[])])
         .operands(each(&[CHANGES]))
@@ -522,14 +589,11 @@ pub(crate) const MODELS: &[Model] = &[
         "newfs",
         "newfs_apfs",
         "newfs_hfs",
-        "wipefs",
         "blkdiscard",
         "format",
-        "badblocks",
         "fsck",
         "e2fsck",
         "resize2fs",
-        "tune2fs",
         "xfs_repair",
         "debugfs",
         "nvme-format",
@@ -543,8 +607,95 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[
         ("mkfs.ext4 -q build/disk.img", &["writes build/disk.img"]),
         ("mkfs.ext4 /dev/sda", &["writes /dev/sda", "marks disk"]),
-        ("wipefs -a /dev/sda", &["writes /dev/sda", "marks disk"]),
+        ("mkfs.ext4 -n /dev/sda", &[]),
+        ("mkfs.ext4 -L -n /dev/sda", &["writes /dev/sda", "marks disk"]),
+        ("mkfs.vfat /dev/loop0", &["writes /dev/loop0"]),
+        ("e2fsck -nf /dev/sda", &[]),
     ]),
+    // Without these flags they only show something.
+    model(&["wipefs", "badblocks", "tune2fs"])
+        .flags(&[
+            switch(&["--all", "-a", "-w", "-n"], &[]).operands(each(ERASES)),
+            takes(&["--offset", "-o", "-O", "-L", "-U", "-m", "-c", "-i", "-I", "-E", "-e"], &[])
+                .operands(each(ERASES)),
+            takes(&["--types", "-t", "-b", "-B"], &[]),
+        ])
+        .operands(each(&[LISTS]))
+        .examples(&[
+            ("wipefs -a /dev/sda", &["writes /dev/sda", "marks disk"]),
+            ("wipefs /dev/sda", &["lists /dev/sda"]),
+            ("badblocks -sv /dev/sda", &["lists /dev/sda"]),
+            ("badblocks -w /dev/sda", &["writes /dev/sda", "marks disk"]),
+            ("tune2fs -l /dev/sda", &["lists /dev/sda"]),
+        ]),
+    model(&["hdparm"])
+        .flags(&[switch(
+            &[
+                "--security-erase",
+                "--security-erase-enhanced",
+                "--security-set-pass",
+                "--security-disable",
+                "--security-unlock",
+                "--security-freeze",
+                "--sanitize-block-erase",
+                "--sanitize-crypto-scramble",
+                "--sanitize-overwrite",
+                "--write-sector",
+                "--repair-sector",
+                "--make-bad-sector",
+                "--trim-sector-ranges",
+                "--trim-sector-ranges-stdin",
+                "--fwdownload",
+                "--dco-restore",
+                "--yes-i-know-what-i-am-doing",
+                "--please-destroy-my-drive",
+            ],
+            &[],
+        )
+        .operands(each(ERASES))])
+        .operands(each(&[LISTS]))
+        .examples(&[
+            ("hdparm -tT /dev/sda", &["lists /dev/sda"]),
+            ("hdparm --security-erase p /dev/sda", &["writes p", "writes /dev/sda", "marks disk"]),
+        ]),
+    model(&["nvme"])
+        .subs(&[model(&[
+            "format",
+            "sanitize",
+            "write",
+            "write-zeroes",
+            "write-uncor",
+            "dsm",
+            "delete-ns",
+            "create-ns",
+            "detach-ns",
+            "attach-ns",
+            "fw-download",
+            "fw-commit",
+            "security-send",
+            "set-feature",
+            "subsystem-reset",
+        ])
+        .operands(each(ERASES))])
+        .operands(leading(&[&[]], &[LISTS]))
+        .examples(&[
+            ("nvme id-ctrl /dev/nvme0", &["lists /dev/nvme0"]),
+            ("nvme format /dev/nvme0n1", &["writes /dev/nvme0n1", "marks disk"]),
+        ]),
+    // A device that stands for a file.
+    model(&["losetup"])
+        .flags(&[
+            switch(&["--list", "-l", "--all", "-a"], &[]).operands(each(&[LISTS])),
+            switch(&["--find", "-f", "--show", "--partscan", "-P", "--read-only", "-r"], &[]),
+            switch(&["--detach", "-d", "--detach-all", "-D"], &[]),
+            takes(&["--offset", "-o", "--sizelimit", "--sector-size", "-b"], &[]),
+            takes(&["--associated", "-j"], &[LISTS]),
+        ])
+        .operands(each(&[WRITES]))
+        .examples(&[
+            ("losetup -fP disk.img", &["writes disk.img"]),
+            ("losetup /dev/loop0 /dev/sda", &["writes /dev/loop0", "writes /dev/sda"]),
+        ]),
     model(&[
         "fdisk",
         "sfdisk",
@@ -553,12 +704,9 @@ pub(crate) const MODELS: &[Model] = &[
         "sgdisk",
         "parted",
         "partprobe",
-        "hdparm",
         "cryptsetup",
         "mdadm",
-        "nvme",
         "sg_format",
-        "losetup",
         "dmsetup",
         "diskutil",
         "diskpart",
@@ -597,73 +745,55 @@ pub(crate) const MODELS: &[Model] = &[
             "status",
             "luksDump",
             "isLuks",
-            "smart-log",
             "ls",
             "table",
             "verifyVolume",
+            "verifyDisk",
+            "listFilesystems",
+            "activity",
+            "benchmark",
+            "luksUUID",
         ]),
         model(&["apfs"]).subs(&[
             model(&["deleteContainer", "deleteVolume", "eraseVolume"]).always(&[mark(Mark::Disk)]),
             model(&["list", "listSnapshots", "listUsers"]),
         ]),
     ])
-    .operands(each(&[WRITES, mark(Mark::Disk)]))
+    .operands(each(&[WRITES]))
     .examples(&[
+        (
+            "parted -s build/a.img mklabel gpt",
+            &["writes build/a.img", "writes mklabel", "writes gpt"],
+        ),
+        ("parted /dev/sda print", &[]),
         ("diskutil apfs deleteContainer disk1", &["marks disk"]),
         ("fdisk -l", &[]),
         ("sgdisk --zap-all /dev/sda", &["writes /dev/sda", "marks disk"]),
         ("diskutil list", &[]),
     ]),
-    model(&[
-        "lvremove",
-        "vgremove",
-        "pvremove",
-        "lvreduce",
-        "lvconvert",
-        "vgreduce",
-        "zfs",
-        "zpool",
-        "btrfs",
-        "stratis",
-        "gluster",
-        "rbd",
-        "ceph",
-    ])
-    .subs(&[
-        model(&[
-            "list",
-            "status",
-            "get",
-            "iostat",
-            "history",
-            "filesystem",
-            "device",
-            "property",
-            "info",
-            "ls",
-            "health",
-            "df",
-            "scrub",
-            "snapshot",
-            "create",
-            "mount",
-            "send",
-            "receive",
-            "clone",
+    model(&["lvremove", "vgremove", "pvremove", "lvreduce", "lvconvert", "vgreduce"])
+        .operands(each(DISK))
+        .examples(&[("lvremove -f vg0/data", &["marks disk"]), ("lvremove --test vg0/data", &[])]),
+    // A noun and a verb; the verb says whether something is lost.
+    model(&["zfs", "zpool", "btrfs", "stratis", "gluster", "rbd", "ceph"])
+        .subs(&[
+            model(&["list", "get", "info", "ls", "status", "show", "create", "mount", "set"]),
+            model(&["subvolume"]).subs(&[
+                model(&["delete"]).operands(each(&[DELETES_TREE])).always(DISK),
+                model(&["list", "show", "create", "snapshot"]),
+            ]),
+        ])
+        .operands(leading(&[LOSES, LOSES, LOSES], &[]))
+        .examples(&[
+            ("zpool status", &[]),
+            ("zfs destroy -r tank", &["marks disk"]),
+            ("zfs destroy -nv tank@a%b", &[]),
+            ("zfs destroy tank -n", &[]),
+            ("zfs diff tank@a tank@b", &[]),
+            ("ceph osd tree", &[]),
+            ("ceph osd pool delete a a", &["marks disk"]),
+            ("gluster volume delete a", &["marks disk"]),
         ]),
-        model(&["subvolume"]).subs(&[
-            model(&["delete"]).operands(each(&[DELETES_TREE])).always(DISK),
-            model(&["list", "show", "create", "snapshot"]),
-        ]),
-        model(&["destroy", "rollback", "export", "remove", "offline", "labelclear", "rm", "purge"])
-            .always(DISK),
-    ])
-    .operands(each(DISK))
-    .examples(&[
-        ("zpool status", &[]),
-        ("zfs destroy -r tank", &["marks disk"]),
-        ("lvremove -f vg0/data", &["marks disk"]),
-    ]),
     model(&[
         "lvs",
         "vgs",
@@ -875,6 +1005,32 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[("reg query HKLM /f password /s", &["marks credentials"])])
     .operands(each(&[Does::Hides])),
 ];
+
+/// What is on a disk is lost.
+const ERASES: Use = &[WRITES, mark(Mark::Disk)];
+/// Verbs after which a pool, a volume or what is in it is gone.
+const LOSES: Use = &[Does::MarksIf(
+    &[
+        "destroy",
+        "delete",
+        "rollback",
+        "export",
+        "remove",
+        "offline",
+        "detach",
+        "labelclear",
+        "rm",
+        "purge",
+        "zap",
+        "wipe",
+        "reset",
+        "replace",
+        "stop",
+        "rmfailed",
+        "rmsnap",
+    ],
+    Mark::Disk,
+)];
 
 /// What stops, if it guards the machine.
 pub(super) const STOPS: Use = &[Does::Stops];

@@ -801,6 +801,7 @@ impl Shell<'_, '_> {
         let takes_away = !matches!(means, None | Some(Meaning::Guard));
         if is_variable
             && (takes_away && is_empty || reach == Reach::Command && keeps_local(&name, value))
+            || means == Some(Meaning::Host) && sets_default_registry(&name, value)
         {
             return;
         }
@@ -1127,14 +1128,38 @@ fn keeps_local(name: &Word, value: Option<&Field>) -> bool {
         .unwrap_or(false)
 }
 
+/// `npm config set registry https://…`: the one that the program uses anyway.
+fn sets_default_registry(name: &Word, value: Option<&Field>) -> bool {
+    let is_one = sets_registry(name.known_part());
+    let address = value.filter(|_| is_one).and_then(|value| host::parse_url(&value.word));
+    address.and_then(|address| address.host.text().map(crate::sets::is_registry)).unwrap_or(false)
+}
+
+/// Whether a setting says where packages come from.
+pub(crate) fn sets_registry(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["registry", "registryserver", "index_url", "index-url", ":goproxy"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
 /// What a command does not do if it only says what it would do.
-const DRY: [Mark; 6] = [
+const DRY: [Mark; 15] = [
     Mark::ForcePush,
     Mark::RemoteDelete,
     Mark::History,
     Mark::Infrastructure,
     Mark::Database,
     Mark::Publishes,
+    Mark::SkipsCheck,
+    Mark::Guard,
+    Mark::Disk,
+    Mark::Privilege,
+    Mark::Schedules,
+    Mark::Accounts,
+    Mark::Power,
+    Mark::Kills,
+    Mark::Network,
 ];
 
 fn is_search(line: &Line<'_>) -> bool {

@@ -46,7 +46,7 @@ impl<'f> Line<'f> {
     }
 
     /// Whether a flag says that nothing is done. A word after a flag that the model does not have
-    /// may be its value, and is not believed.
+    /// may be its value, and is not believed. Nor is one that another one takes back.
     pub(crate) fn is_dry_run(&self) -> bool {
         let is_dry = |field: &Field| {
             matches!(
@@ -54,14 +54,26 @@ impl<'f> Line<'f> {
                 Some("--dry-run" | "--dryrun" | "--dry-run=client" | "--dry-run=server")
             )
         };
+        let acts = |field: &Field| {
+            matches!(
+                field.text(),
+                Some("--dry-run=none" | "--dry-run=false" | "--no-dry-run" | "--execute")
+            )
+        };
         let Some(at) = self.words.iter().position(is_dry) else { return false };
         let before = at.checked_sub(1).and_then(|at| self.words.get(at)).and_then(Field::text);
         let ends_flags = self.words.iter().take(at).any(|field| field.text() == Some("--"));
         let is_known = |word: &str| {
             let is_switch = |given: &Given| given.spelling == word && given.values.is_empty();
-            word.contains('=') || self.flags.iter().any(is_switch)
+            crate::shell::shows::is_switch(word) || self.flags.iter().any(is_switch)
         };
-        !ends_flags && before.is_none_or(|word| !word.starts_with('-') || is_known(word))
+        // `npm run x --dry-run` runs the script.
+        let is_script = self.models.first().is_some_and(|model| model.names.contains(&"npm"))
+            && self.sub_command().starts_with("run");
+        !ends_flags
+            && !is_script
+            && !self.words.iter().any(acts)
+            && before.is_none_or(|word| !word.starts_with('-') || is_known(word))
     }
 
     /// Whether a program that copies only says what it would copy: `rsync -n`, `aws s3 sync --dryrun`.

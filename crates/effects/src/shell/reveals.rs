@@ -258,7 +258,26 @@ fn takes_secret(run: &Run) -> bool {
         !host.contains('.') || REGISTRIES.iter().any(|known| host.ends_with(known))
     };
     let counts = matches!(run.program.text(), Some("wc" | "sha256sum" | "md5sum" | "shasum"));
-    counts || logs_in && words().filter(|word| !word.starts_with('-')).all(is_usual)
+    counts
+        || only_names_keys(run)
+        || logs_in && words().filter(|word| !word.starts_with('-')).all(is_usual)
+}
+
+/// `jq -r '.data | keys'`, `jq length`: names and numbers, no values.
+fn only_names_keys(run: &Run) -> bool {
+    let words: Option<Vec<&str>> = run.words.iter().skip(1).map(Word::text).collect();
+    let words = words.unwrap_or_default();
+    let mut plain = words.iter().filter(|word| !matches!(**word, "-r" | "-c" | "-e"));
+    let (Some(filter), None) = (plain.next(), plain.next()) else { return false };
+    let is_path =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '|' | ' ' | '[' | ']');
+    run.program.text() == Some("jq")
+        && filter.chars().all(is_path)
+        && ["keys", "keys[]", "length"].iter().any(|end| {
+            filter
+                .strip_suffix(end)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '|']))
+        })
 }
 
 /// Programs that print many settings, some of which may be secrets.

@@ -167,6 +167,9 @@ impl Shell<'_, '_> {
                 None => self.unknown_program(first, fields),
             },
         };
+        if let Some(name) = program.text() {
+            self.takes_back(name, fields, run);
+        }
         self.parent = outer;
         output
     }

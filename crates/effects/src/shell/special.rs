@@ -6,8 +6,8 @@ use crate::bound::{Bound, EffectKind};
 use crate::effect::{Access, Action, Change, Purpose, Reach, Scope, Why};
 use crate::host;
 use crate::marks::{Mark, Marks};
-use crate::model::Language;
-use crate::shell::apply::{Context, is_path, joined};
+use crate::model::{Language, WRITES};
+use crate::shell::apply::{Context, is_path, joined, sets_registry};
 use crate::shell::eval::{Fetched, Input, Shell};
 use crate::shell::expand::Field;
 use crate::shell::line::Line;
@@ -178,7 +178,6 @@ const DROPPING_TASKS: &[&str] = &[
     "db:wipe",
     "db:purge",
     "db:schema:load",
-    "db:setup",
     "db:migrate:reset",
     "migrate:fresh",
     "migrate:reset",
@@ -415,9 +414,27 @@ impl Shell<'_, '_> {
             let program = Field::new(Word::known("systemctl"), span);
             self.run(&[program, verb.clone(), service.clone()], None);
         }
+        self.named_special(name, line, fields, context);
+        if let Some(given) = given {
+            self.spares_local(given, line, context);
+        }
+    }
+
+    /// What the model of the program with this name does not say.
+    fn named_special(&mut self, name: &str, line: &Line<'_>, fields: &[Field], context: &Context) {
+        let given = fields.first();
+        let given = given.map(|field| field.word.known_part().rsplit('/').next().unwrap_or(""));
         match name {
             "make" | "npm" | "just" | "rake" | "task" if names_destruction(fields) => {
                 self.mark(context.run, Mark::Infrastructure);
+            }
+            // `npm config set registry https://…`, as it is by default.
+            "npm" | "pip"
+                if line.sub_command().starts_with("config") && names_default(line.words) =>
+            {
+                self.out.effects.forget(context.run, |action| {
+                    matches!(action, Action::Sets(it) if sets_registry(it.name.known_part()))
+                });
             }
             "find" if line.operands.is_empty() => self.finds_here(line, context),
             "git" => self.git(line, context),
@@ -432,6 +449,11 @@ impl Shell<'_, '_> {
             "gh" | "glab" if line.sub_command() == "api" => self.forge_api(line, context),
             "gh" if line.sub_command() == "workflow run" && names_production(line.words) => {
                 self.mark(context.run, Mark::Infrastructure);
+            }
+            "redis-cli" if only_asks_server(line) => {
+                if let Some(run) = self.out.run_mut(context.run) {
+                    run.marks.remove_all(&[Mark::Database]);
+                }
             }
             // A setting names files that the server writes.
             "redis-cli" if sets_config(line) => self.mark(context.run, Mark::Database),
@@ -639,6 +661,8 @@ impl Shell<'_, '_> {
             }
             "gcc" | "cpp" | "clang" | "as" | "nasm" => self.includes(context),
             "mkfs" => self.formats(line, context),
+            "fdisk" => self.partitions(line, context),
+            "mount" => self.mounts_image(line, context),
             "dd" => self.writes_nothing(line),
             "kubectl" => {
                 if line.sub_command() == "run" {
@@ -711,12 +735,23 @@ impl Shell<'_, '_> {
             {
                 self.image_program(&line.operands);
             }
+            "docker" if line.sub_command() == "push" => self.pushes_image(context),
             "docker" if line.sub_command() == "cp" => self.copies_from_container(line),
             "docker" if line.sub_command().ends_with("exec") => self.names_container(line, context),
             "docker" if line.sub_command().starts_with("compose") => self.manifests(line, context),
             "docker-compose" => self.manifests(line, context),
             "fd" => self.found_by_fd(line),
             "grep" | "rg" => self.found_by_grep(line),
+            "az" if line.sub_command() == "keyvault secret show" && selects_attribute(line) => {
+                if let Some(run) = self.out.run_mut(context.run) {
+                    run.marks.remove_all(&[Mark::Credentials]);
+                }
+            }
+            "vault" if line.sub_command() == "read" && line.operands.iter().all(is_public_path) => {
+                if let Some(run) = self.out.run_mut(context.run) {
+                    run.marks.remove_all(&[Mark::Credentials]);
+                }
+            }
             "vault" if line.words.iter().any(|word| word.text() == Some("disable")) => {
                 self.mark(context.run, Mark::Infrastructure);
             }
@@ -753,6 +788,15 @@ impl Shell<'_, '_> {
         self.sql_arguments(fields.get(1..).unwrap_or_default());
         self.sql_on_input(fields, input);
         let mut words = fields.iter().skip(1).filter_map(Field::text);
+        // `rails db:drop --help`, `artisan migrate --pretend`, `console doctrine:schema:drop --dump-sql`
+        let is_harmless =
+            |field: &Field| matches!(field.text(), Some("--help" | "--pretend" | "--dump-sql"));
+        let is_rake = |field: &Field| field.word.known_part().ends_with("rake");
+        let tries = fields.iter().any(|field| field.text() == Some("--dry-run"))
+            && fields.iter().take(3).any(is_rake);
+        if tries || fields.last().is_some_and(is_harmless) {
+            return;
+        }
         if words.any(is_dropping_task) && !self.is_in_test() {
             return self.mark(run, Mark::Database);
         }
@@ -774,7 +818,7 @@ impl Shell<'_, '_> {
         }
         let undoes_all = task == Some("migrate")
             && fields.iter().skip(at + 2).any(|field| field.text() == Some("zero"));
-        let drops = matches!(task, Some("flush" | "reset_db" | "sqlflush" | "reset_schema"));
+        let drops = matches!(task, Some("flush" | "reset_db" | "reset_schema"));
         if (drops || undoes_all) && !self.is_in_test() {
             self.mark(run, Mark::Database);
         }
@@ -926,6 +970,14 @@ impl Shell<'_, '_> {
                     | "gcloud"
                     | "eb"
                     | "copilot"
+                    | "aws-vault"
+                    | "berglas"
+                    | "chamber"
+                    | "doppler"
+                    | "infisical"
+                    | "op"
+                    | "summon"
+                    | "teller"
             );
             above = command.parent;
         }
@@ -1097,6 +1149,23 @@ impl Shell<'_, '_> {
             if let Some(run) = self.out.run_mut(at) {
                 run.words.push(Word::known(format!("container={name}")));
             }
+        }
+    }
+
+    /// The registry of an image that is pushed gets something; nothing of it runs here.
+    fn pushes_image(&mut self, context: &Context) {
+        let executes = |effect: &crate::effect::Effect| match &effect.action {
+            Action::Connects(it) if it.purpose == Purpose::Execute => Some(it.clone()),
+            _ => None,
+        };
+        let registries: Vec<_> = self.out.since(context.run).iter().filter_map(executes).collect();
+        self.out.effects.forget(
+            context.run,
+            |action| matches!(action, Action::Connects(it) if it.purpose == Purpose::Execute),
+        );
+        for registry in registries {
+            let sends = crate::effect::Connection { purpose: Purpose::Send, ..registry };
+            self.push(Action::Connects(sends), context.span.clone());
         }
     }
 
@@ -1291,11 +1360,16 @@ impl Shell<'_, '_> {
             self.word_text(&field.from("ext::".len()));
         }
         match (line.sub_command(), line.operands.as_slice()) {
-            ("config" | "config set", _) if reads_config(line) => {
+            ("config" | "config set" | "config get" | "config get-all" | "config list", _)
+                if reads_config(line) =>
+            {
                 let shows = |field: &Field| field.word.known_part().ends_with("extraheader");
                 if line.words.iter().any(shows) {
                     self.mark(context.run, Mark::Credentials);
                 }
+                self.forget_settings(context);
+            }
+            ("config" | "config set" | "config unset", _) if turns_checks_on(line) => {
                 self.forget_settings(context);
             }
             // Files as they are in another commit.
@@ -1391,6 +1465,9 @@ impl Shell<'_, '_> {
     /// A command that only names settings does not change them.
     fn forget_settings(&mut self, context: &Context) {
         self.out.effects.forget(context.run, |action| matches!(action, Action::Sets(_)));
+        if let Some(run) = self.out.run_mut(context.run) {
+            run.marks.remove_all(&[Mark::Guard]);
+        }
     }
 
     /// A patch that is in the text: on standard input, or in a file that the text has written.
@@ -1771,16 +1848,62 @@ impl Shell<'_, '_> {
         }
     }
 
-    /// A file system in a file of the project is no disk.
+    /// A file system in a file of the project is no disk, nor is a device that stands for such a file.
     fn formats(&mut self, line: &Line<'_>, context: &Context) {
+        let is_disk = |field: &Field| {
+            let path = self.resolve(&field.word).resolved;
+            path.text().is_none_or(|path| path.starts_with("/dev/") && !is_loop(path))
+        };
+        let is_image = |field: &&Field| {
+            field.word.known_part().contains('.') || is_loop(field.word.known_part())
+        };
+        let formats_image = line.operands.iter().any(|field| is_image(&field))
+            && !line.operands.iter().any(is_disk);
+        if !formats_image {
+            self.mark(context.run, Mark::Disk);
+        }
+    }
+
+    /// The programs for partitions name the disk, or the image, first.
+    fn partitions(&mut self, line: &Line<'_>, context: &Context) {
+        let changes = line.meaning().is_some_and(|it| it.rest.contains(&WRITES));
+        let first = line.operands.first().filter(|_| changes);
         let is_image = |field: &Field| {
             let path = self.resolve(&field.word).resolved;
-            path.text().is_some_and(|path| !path.starts_with("/dev/") && path.contains('.'))
-                || field.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+            path.text().is_some_and(|path| {
+                is_loop(path) || !path.starts_with("/dev/") && path.contains('.')
+            })
         };
-        let is_image = !line.operands.is_empty() && line.operands.iter().all(is_image);
-        if !is_image {
+        if first.is_some_and(|first| !is_image(first)) {
             self.mark(context.run, Mark::Disk);
+        }
+    }
+
+    /// `mount -o loop disk.img /mnt`: what is in an image becomes a folder of its own.
+    fn mounts_image(&mut self, line: &Line<'_>, context: &Context) {
+        let [source, target] = line.operands.as_slice() else { return };
+        let text = source.word.known_part();
+        let is_image = is_loop(text)
+            || [".img", ".iso", ".squashfs", ".sqsh", ".dmg", ".raw"]
+                .iter()
+                .any(|end| text.ends_with(end));
+        let path = self.resolve(&target.word).resolved;
+        let is_apart = path.text().is_some_and(|path| {
+            let own = self.out.ground.workspace.unwrap_or("/mnt");
+            ["/mnt", "/media", "/tmp", own].iter().any(|place| {
+                path.strip_prefix(place)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        });
+        let only_mounts = line
+            .flags
+            .iter()
+            .all(|given| matches!(given.spelling.as_str(), "-o" | "--options" | "-t" | "--types"));
+        if is_image && is_apart && only_mounts {
+            if let Some(run) = self.out.run_mut(context.run) {
+                run.marks.remove_all(&[Mark::HostAccess]);
+            }
+            self.out.effects.forget(context.run, |action| matches!(action, Action::Writes(..)));
         }
     }
 
@@ -1817,9 +1940,14 @@ impl Shell<'_, '_> {
                     let value = value.strip_prefix("--output").unwrap_or(value);
                     let value = value.trim_start_matches('=');
                     // Columns of names and types show no value.
+                    let rest = value.replace(".metadata", "").to_ascii_lowercase();
+                    let names_all =
+                        ["data", "*", "..", "{.}", "{@}", "{{.}}", "items[0]}", "json."]
+                            .iter()
+                            .any(|part| rest.contains(part));
                     let is_harmless = (value.starts_with("custom-columns")
-                        || value.starts_with("jsonpath") && value.contains(".metadata."))
-                        && !value.replace("metadata", "").contains("data");
+                        || value.starts_with("jsonpath=") && value.contains("{."))
+                        && !names_all;
                     !is_harmless
                         && ["yaml", "json", "jsonpath", "go-template", "template", "custom-columns"]
                             .iter()
@@ -1966,6 +2094,67 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// What a program manages is on this machine: an emulator of a cloud, a cluster for tests.
+    fn spares_local(&mut self, given: &str, line: &Line<'_>, context: &Context) {
+        let value = |names: &[&str]| {
+            let mut words = line.words.iter().map(|field| field.word.known_part());
+            let mut found = None;
+            while let Some(word) = words.next() {
+                found = names
+                    .iter()
+                    .find_map(|name| match word.strip_prefix(name)? {
+                        "" => words.next(),
+                        rest => rest.strip_prefix('='),
+                    })
+                    .or(found);
+            }
+            found
+        };
+        let is_local = match given {
+            "awslocal" => true,
+            "aws" | "aws2" => match value(&["--endpoint-url"]) {
+                Some(url) => is_emulator(url),
+                None => self.has_local_endpoint(),
+            },
+            "kubectl" | "k" | "oc" | "helm" | "kubecolor" | "velero" | "flux" | "istioctl" => {
+                value(&["--context", "--kube-context"]).is_some_and(is_own_cluster)
+            }
+            "mc" => {
+                let mut targets = line.operands.iter().map(|field| field.word.known_start());
+                !line.operands.is_empty() && targets.all(|target| target.starts_with("local"))
+            }
+            _ => false,
+        };
+        if !is_local {
+            return;
+        }
+        if let Some(run) = self.out.run_mut(context.run) {
+            run.marks.remove_all(&[Mark::Infrastructure]);
+            if given.starts_with("aws") {
+                run.marks = Marks::NONE;
+            }
+        }
+        // `s3://bucket` is there, too.
+        if given.starts_with("aws") {
+            self.out.effects.forget(
+                context.run,
+                |action| matches!(action, Action::Connects(it) if it.purpose == Purpose::Send),
+            );
+        }
+    }
+
+    /// `AWS_ENDPOINT_URL=http://localhost:4566`
+    fn has_local_endpoint(&self) -> bool {
+        let mut settings = self.out.effects.all().iter().rev().filter_map(|it| match &it.action {
+            Action::Sets(setting) => Some(setting),
+            _ => None,
+        });
+        let is_endpoint =
+            |name: &Word| name.text().is_some_and(|name| name.starts_with("env:AWS_ENDPOINT_URL"));
+        let url = settings.find(|setting| is_endpoint(&setting.name));
+        url.and_then(|it| it.value.as_ref()).and_then(Word::text).is_some_and(is_emulator)
+    }
+
     /// A plan that destroys is a file until it is applied.
     fn plans(&mut self, line: &Line<'_>) {
         let is_destroy = |field: &Field| matches!(field.text(), Some("-destroy" | "--destroy"));
@@ -2067,7 +2256,8 @@ impl Shell<'_, '_> {
         }
         let scales_to_none =
             first == "ps:scale" && words().skip(1).any(|word| word.ends_with("=0"));
-        if line.words.iter().filter_map(Field::text).take(6).any(destroys)
+        let asks = words().take(6).any(|word| matches!(word, "can-i" | "who-can"));
+        if !asks && line.words.iter().filter_map(Field::text).take(6).any(destroys)
             || removes_unasked(line.words)
             || scales_to_none
         {
@@ -2513,6 +2703,34 @@ fn is_revealing_task(word: &str) -> bool {
     REVEALING_TASKS.binary_search(&word).is_ok()
 }
 
+/// `http://localhost:4566`, `http://localstack:4566`: a server on this machine, or in a container next
+/// to this one.
+fn is_emulator(url: &str) -> bool {
+    const NAMES: &[&str] = &["localstack", "dynamodb-local", "dynamodb", "minio", "moto"];
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let host = rest.split(['/', ':', '?']).next().unwrap_or(rest);
+    host::is_this_machine(host)
+        || matches!(host, "host.docker.internal" | "0.0.0.0")
+        || NAMES.contains(&host)
+        || host.ends_with(".localhost.localstack.cloud")
+        || host == "localhost.localstack.cloud"
+}
+
+/// The names that tools give to the contexts of clusters on this machine.
+fn is_own_cluster(context: &str) -> bool {
+    matches!(
+        context,
+        "minikube"
+            | "docker-desktop"
+            | "docker-for-desktop"
+            | "rancher-desktop"
+            | "orbstack"
+            | "colima"
+            | "kind"
+            | "microk8s"
+    ) || ["kind-", "k3d-", "colima-"].iter().any(|start| context.starts_with(start))
+}
+
 /// `kubectl get --raw /api/v1/secrets`
 fn is_raw_secrets(words: &[Field]) -> bool {
     let [flag, path] = words else { return false };
@@ -2559,6 +2777,9 @@ fn reads_config(line: &Line<'_>) -> bool {
     const READS: [&str; 7] =
         ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
     let is_flag = |text: &str| READS.contains(&text);
+    if matches!(line.sub_command(), "config get" | "config get-all" | "config list") {
+        return true;
+    }
     let words: Vec<&str> = line.words.iter().map(|field| field.word.known_start()).collect();
     let changes = ["--unset", "--unset-all", "--add", "--replace-all", "--edit", "-e", "set"];
     if words.iter().any(|word| changes.contains(word)) {
@@ -2577,10 +2798,53 @@ fn reads_config(line: &Line<'_>) -> bool {
     words.iter().any(|word| is_flag(word)) || plain < 2
 }
 
+/// `git config http.sslVerify true`, `git config --unset http.sslVerify`: as it is by default.
+fn turns_checks_on(line: &Line<'_>) -> bool {
+    let mut texts = line.words.iter().filter_map(Field::text);
+    let is_check = |word: &str| word.eq_ignore_ascii_case("http.sslVerify");
+    let unsets = line
+        .words
+        .iter()
+        .filter_map(Field::text)
+        .any(|word| matches!(word, "--unset" | "--unset-all" | "unset"));
+    texts.any(is_check)
+        && (unsets || matches!(texts.next(), Some("true" | "yes" | "on" | "1")))
+        && texts.next().is_none()
+}
+
+/// Whether words name a registry, and only those that programs use by default.
+fn names_default(words: &[Field]) -> bool {
+    let mut urls = words.iter().filter_map(|field| {
+        let at = field.word.known_part().find("http")?;
+        host::parse_url(&field.word.from(at))
+    });
+    let is_default =
+        |address: host::Address| address.host.text().is_some_and(crate::sets::is_registry);
+    urls.next().is_some_and(is_default) && urls.all(is_default)
+}
+
 /// Whether the text of a filter gives what it changes a download that a shell runs.
 /// `.dependencies.x = "https://…"` in a filter.
 fn names_dependency(filter: &str) -> bool {
     filter.contains("ependencies") && filter.contains("://") && filter.contains('=')
+}
+
+/// `redis-cli CONFIG RESETSTAT`, `redis-cli MODULE LIST`: questions to a server.
+fn only_asks_server(line: &Line<'_>) -> bool {
+    let word = |at: usize| {
+        line.operands.get(at).and_then(Field::text).unwrap_or_default().to_ascii_lowercase()
+    };
+    matches!(
+        (word(0).as_str(), word(1).as_str()),
+        ("config", "get" | "help" | "resetstat")
+            | ("module", "list" | "help")
+            | ("debug", "object" | "help" | "jmap" | "stringmatch-len" | "digest" | "digest-value")
+    )
+}
+
+/// `/dev/loop0` stands for a file.
+fn is_loop(path: &str) -> bool {
+    path.starts_with("/dev/loop")
 }
 
 /// `redis-cli CONFIG SET dir /x`
@@ -2602,6 +2866,25 @@ fn plants(words: &[Field]) -> bool {
         let fetched = text.find("curl ").or_else(|| text.find("wget "));
         let rest = fetched.and_then(|at| text.get(at..)).unwrap_or_default();
         ["|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh"].iter().any(|end| rest.contains(end))
+    })
+}
+
+/// Paths of Vault with settings and public parts, which hold no secret.
+fn is_public_path(field: &Field) -> bool {
+    let Some(path) = field.text() else { return false };
+    let parts: Vec<&str> = path.split('/').collect();
+    let has = |known: &[&str]| parts.iter().any(|part| known.contains(part));
+    let is_setting = matches!(parts.first(), Some(&("sys" | "auth" | "identity" | "transit")))
+        || has(&["config", "roles", "role", "cert", "ca", "crl", "issuer", "connection"]);
+    is_setting && !has(&["token", "raw", "secret-id", "export", "datakey", "oidc", "kv", "secret"])
+}
+
+/// `--query attributes.expires`: one field of a secret that is not its value.
+fn selects_attribute(line: &Line<'_>) -> bool {
+    let query = line.flags.iter().find(|given| given.spelling == "--query");
+    let query = query.and_then(|given| given.values.first()).and_then(Field::text);
+    query.is_some_and(|query| {
+        query.starts_with("attributes.") || matches!(query, "id" | "name" | "tags" | "contentType")
     })
 }
 

@@ -539,7 +539,12 @@ fn module_command(analysis: &mut Analysis<'_>, call: &Call<'_>) {
     }
 }
 
-fn push_marks(analysis: &mut Analysis<'_>, call: &Call<'_>, marks: Marks) {
+fn push_marks(analysis: &mut Analysis<'_>, call: &Call<'_>, mut marks: Marks) {
+    // `dryRun: true`: it only says what it would do.
+    let is_dry = |key: &str| matches!(key, "dryrun" | "dry_run" | "dryRun");
+    if members(call.value).any(|(key, value)| is_dry(key) && matches!(value, Value::Bool(true))) {
+        marks.remove_all(&[Mark::Infrastructure, Mark::RemoteDelete, Mark::Database]);
+    }
     if marks.is_empty() {
         return;
     }

@@ -329,6 +329,17 @@ impl<'v> Service<'v> {
                 marks.insert(rule.mark);
             }
         }
+        // Lights and blinds of a house.
+        let is_home =
+            self.has(&["hass", "homeassistant"]) || self.has(&["home"]) && self.has(&["assistant"]);
+        let runs_code = self.text(&["service", "action"]).any(|name| {
+            ["shell_command", "python_script", "pyscript", "rest_command", "hassio"]
+                .iter()
+                .any(|domain| name.starts_with(domain))
+        });
+        if is_home && !runs_code {
+            marks.remove_all(&[Mark::Schedules]);
+        }
         let looks = self.has(&["list", "get", "search", "describe", "status", "docs", "read"])
             && !self.has(&["set", "update", "delete", "disable", "create", "remove"]);
         if looks {
@@ -858,9 +869,7 @@ impl<'v> Service<'v> {
                 .any(|(key, _)| matches!(key.as_str(), "command" | "package" | "url"));
         let workflows = self.has(&["workflow", "flow"])
             && self.has(&["create", "update", "activate"])
-            && self.text(&["type"]).any(|kind| {
-                ["cron", "schedule", "executeCommand"].iter().any(|part| kind.contains(part))
-            });
+            && self.runs_by_itself();
         let is_ci = self.has(&[
             "jenkins",
             "buildkite",
@@ -891,6 +900,22 @@ impl<'v> Service<'v> {
                 ) && !matches!(value, Value::Null)
             });
         installs && is_server || workflows || defines
+    }
+
+    /// Whether a node of a workflow runs commands, or one runs code or sends something on a schedule.
+    /// A reminder does neither.
+    fn runs_by_itself(&self) -> bool {
+        let has = |parts: &[&str]| {
+            self.text(&["type"]).any(|kind| parts.iter().any(|part| kind.contains(part)))
+        };
+        let sends = || {
+            self.text(&["method", "requestmethod"])
+                .any(|method| !matches!(method, "GET" | "HEAD" | "get"))
+        };
+        has(&["executeCommand", ".ssh"])
+            || has(&["cron", "schedule"])
+                && (has(&[".code", ".function", "readWriteFile", "writeBinaryFile", ".ftp"])
+                    || has(&["httpRequest"]) && sends())
     }
 
     /// Whether a database is one for tests.
@@ -1098,6 +1123,16 @@ mod tests {
             ("mcp__terraform__create_run", r#"{"is_destroy": true}"#, "infrastructure"),
             ("mcp__k8s__port_forward", r#"{"address": "0.0.0.0"}"#, "tunnel"),
             ("add_mcp_server", r#"{"command": "npx"}"#, "schedules"),
+            (
+                "mcp__home-assistant__create_automation",
+                r#"{"action": [{"service": "shell_command.x"}]}"#,
+                "schedules",
+            ),
+            (
+                "mcp__n8n__create_workflow",
+                r#"{"nodes": [{"type": "base.cron"}, {"type": "n8n-nodes-base.code"}]}"#,
+                "schedules",
+            ),
         ] {
             assert_eq!(marks(tool, arguments), expected, "{tool} {arguments}");
         }
@@ -1113,6 +1148,14 @@ mod tests {
             ("mcp__mongodb__update-many", r#"{"filter": {"a": 1}}"#),
             ("mcp__neo4j__write", r#"{"query": "MATCH (n {id: 1}) DETACH DELETE n"}"#),
             ("mcp__docker__run", r#"{"network_mode": "host"}"#),
+            (
+                "mcp__n8n__create_workflow",
+                r#"{"nodes": [{"type": "base.scheduleTrigger"}, {"type": "base.telegram"}]}"#,
+            ),
+            (
+                "mcp__home-assistant__create_automation",
+                r#"{"alias": "x", "action": [{"service": "light.turn_on"}]}"#,
+            ),
             ("mcp__grafana__list_alert_rules", "{}"),
             ("mcp__github__get_branch_protection", "{}"),
         ] {

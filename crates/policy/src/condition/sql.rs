@@ -208,14 +208,15 @@ pub(super) fn is_scratch(run: &Run) -> bool {
     let words = run.words.iter().skip(1).filter_map(|word| word.text());
     { words }.any(|word| {
         // A statement is not the name of a database.
+        let word = if word.contains("://") { word.split('?').next().unwrap_or(word) } else { word };
         let name = word.rsplit('=').next().unwrap_or(word);
         !name.contains(' ')
             && (name == ":memory:"
                 || name == "--local"
                 || name.starts_with("/tmp/")
-                || name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| {
-                    matches!(part, "test" | "tests" | "testing" | "tmp" | "temp" | "scratch")
-                }))
+                || name
+                    .split(|letter: char| !letter.is_ascii_alphanumeric())
+                    .any(|part| SCRATCH.contains(&part)))
     })
 }
 
@@ -333,9 +334,28 @@ fn destroys(text: &str) -> bool {
 fn is_destructive(words: &[String]) -> bool {
     let own = own_tables(words);
     words.split(|word| word == ";").any(|statement| {
-        !drops_own(statement, &own) && (statement_destroys(statement) || replaces_all(statement))
+        !drops_own(statement, &own)
+            && !drops_scratch(statement)
+            && (statement_destroys(statement) || replaces_all(statement))
     })
 }
+
+/// `DROP DATABASE IF EXISTS shop_test`, `DROP TABLE tmp_import`: nothing else is named.
+fn drops_scratch(statement: &[String]) -> bool {
+    let mut words = statement.iter().map(String::as_str).filter(|word| {
+        !matches!(*word, "if" | "exists" | "cascade" | "restrict" | "with" | "force" | "(" | ")")
+    });
+    let known: &[&str] = match (words.next(), words.next()) {
+        (Some("drop"), Some("database" | "schema")) => SCRATCH,
+        (Some("drop" | "truncate"), Some("table")) => &["tmp", "temp", "scratch"],
+        _ => return false,
+    };
+    let (Some(name), None) = (words.next(), words.next()) else { return false };
+    name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| known.contains(&part))
+}
+
+/// Parts of the names of databases that may be thrown away.
+const SCRATCH: &[&str] = &["test", "tests", "testing", "tmp", "temp", "scratch"];
 
 /// Tables that the same text creates.
 fn own_tables(words: &[String]) -> Vec<&str> {
