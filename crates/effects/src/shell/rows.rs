@@ -71,7 +71,6 @@ const SOURCES: &[(&str, &str)] = &[
     ("flutter", "activate"),
     ("garden", "deploy"),
     ("goose", "run"),
-    ("gradio", ""),
     ("helmfile", ""),
     ("kapp", "deploy"),
     ("kedro", "new"),
@@ -95,7 +94,6 @@ const SOURCES: &[(&str, &str)] = &[
     ("skaffold", "run"),
     ("sls", "create"),
     ("spark-shell", ""),
-    ("spark-submit", ""),
     ("startproject", "--template"),
     ("streamlit", "run"),
     ("tilt", "up"),
@@ -105,6 +103,9 @@ const SOURCES: &[(&str, &str)] = &[
     ("yo", ""),
     ("zenml", "import"),
 ];
+
+/// What follows the program or the project that these run is for it to read.
+const RUNS_ONE: &[&str] = &["run", "submit"];
 
 /// Short names of hosts that keep repositories, as these programs and `terraform` read them.
 const FORGES: &[(&str, &str)] = &[
@@ -139,9 +140,10 @@ impl Shell<'_, '_> {
             let starts = |field: &Field| field.word.known_start().starts_with(word);
             if word.starts_with('-') { words.iter().any(starts) } else { has(word) }
         };
-        let runs = sources.iter().any(|(_, word)| word.is_empty() || is_given(word));
-        if runs && !is_shown() {
-            for field in words {
+        let found = sources.iter().find(|(_, word)| word.is_empty() || is_given(word));
+        if let Some((_, verb)) = found.filter(|_| !is_shown()) {
+            let end = if RUNS_ONE.contains(verb) { program_end(words, verb) } else { words.len() };
+            for field in words.get(..end).unwrap_or(words) {
                 self.runs_from(field);
             }
         }
@@ -185,6 +187,14 @@ impl Shell<'_, '_> {
             self.connect(address, Purpose::Send, None, field.span.clone());
         }
     }
+}
+
+/// Where the arguments of what is run begin: after the first operand behind the verb.
+fn program_end(words: &[Field], verb: &str) -> usize {
+    let from = words.iter().position(|field| field.text() == Some(verb)).map_or(0, |at| at + 1);
+    let rest = words.get(from..).unwrap_or_default();
+    let operand = rest.iter().position(|field| !field.word.known_start().starts_with('-'));
+    operand.map_or(words.len(), |at| from + at + 1)
 }
 
 /// `gh:user/repo`, `github.com/user/repo`
@@ -255,6 +265,8 @@ mod tests {
             "pulumi new typescript",
             "streamlit run app.py",
             "uv run pytest",
+            "uv run a.py https://x.example/data.csv",
+            "streamlit run app.py -- --url https://x.example",
             "mise use node@22",
             "kubectl apply -k overlays/dev",
             "skopeo copy docker://x.example/b oci:a",
