@@ -61,6 +61,9 @@ const SECRETS: &[&str] = &[
     "**/{id_rsa,id_dsa,id_ecdsa,id_ed25519,id_ecdsa_sk,id_ed25519_sk}",
     "!**/*.pub",
     "/etc/ssh/ssh_host_*_key",
+    // Where others are logged in.
+    "/tmp/{ssh-*,tmux-*}/**",
+    "/tmp/krb5cc_*",
     "**/.gnupg/{private-keys-v1.d,secring.gpg,*.key,*.gpg}",
     "**/.gnupg/private-keys-v1.d/**",
     "**/.gnupg",

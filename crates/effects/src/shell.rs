@@ -29,6 +29,7 @@ mod pieces;
 pub(crate) mod recipes;
 mod relay;
 mod reveals;
+mod rows;
 pub(crate) mod settings;
 mod shows;
 pub(crate) mod simple;

@@ -21,6 +21,7 @@ mod naming;
 mod planted;
 mod program_tool;
 mod services;
+mod supplies;
 mod typed;
 mod unknown;
 pub(crate) mod written;

@@ -1,6 +1,6 @@
 //! Containers and clusters.
 
-use crate::effect::Purpose;
+use crate::effect::{Access, Purpose};
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -8,6 +8,8 @@ const HOST: Use = &[mark(Mark::HostAccess)];
 const DISK: Use = &[mark(Mark::Disk)];
 const DESTROY: Use = &[mark(Mark::Infrastructure)];
 const IMAGE: Use = &[Does::Package(Registry::Image)];
+/// A file or a URL that says which containers run.
+const MANIFEST: Use = &[Does::Repository(Purpose::Execute)];
 const IN_CONTAINER: Use = &[Does::RemoteCommand];
 /// Values that join a namespace of the host.
 const OF_HOST: Use = &[Does::MarksIf(&["host"], Mark::HostAccess)];
@@ -151,8 +153,8 @@ const COMPOSE: Model = model(&["compose"])
     .subs(&[
         model(&[
             "up", "down", "ps", "logs", "build", "pull", "push", "start", "stop", "restart",
-            "config", "images", "top", "events", "port", "create", "kill", "pause", "unpause",
-            "version", "ls", "wait", "watch", "rm", "cp", "stats", "scale",
+            "images", "top", "events", "port", "create", "kill", "pause", "unpause", "version",
+            "ls", "wait", "watch", "rm", "cp", "stats", "scale",
         ])
         .flags(&[takes(
             &[
@@ -167,6 +169,11 @@ const COMPOSE: Model = model(&["compose"])
             ],
             &[],
         )]),
+        model(&["config", "convert"]).flags(&[
+            takes(&["--format", "--output", "-o", "--hash"], &[]),
+            // What the files that compose reads set.
+            switch(&["--environment"], &[Does::ReadsFile(".env", Access::Content)]),
+        ]),
         model(&["exec"])
             .style(Style::Posix)
             .flags(&[
@@ -310,9 +317,10 @@ const DOCKER_SUBS: &[Model] = &[
     ]),
     model(&["stack", "service", "secret", "config", "node"]).subs(&[
         model(&["rm", "remove", "down"]).always(DESTROY),
+        model(&["deploy"]).flags(&[takes(&["--compose-file", "-c"], MANIFEST)]),
         model(&[
-            "ls", "ps", "services", "inspect", "deploy", "create", "update", "logs", "scale",
-            "rollback", "config", "up", "demote", "promote",
+            "ls", "ps", "services", "inspect", "create", "update", "logs", "scale", "rollback",
+            "config", "up", "demote", "promote",
         ]),
     ]),
     model(&["plugin"]).subs(&[
@@ -322,7 +330,10 @@ const DOCKER_SUBS: &[Model] = &[
     ]),
     model(&["import"]).operands(leading(&[&[Does::Package(Registry::Other)]], &[])),
     model(&["unshare"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
-    model(&["machine", "pod", "play", "kube", "generate", "mount"]),
+    model(&["play"]).subs(&[model(&["kube"]).operands(each(MANIFEST))]),
+    model(&["kube"])
+        .subs(&[model(&["play", "apply"]).operands(each(MANIFEST)), model(&["generate", "down"])]),
+    model(&["machine", "pod", "generate", "mount"]),
 ];
 
 const KUBE_DELETE: Model = model(&["delete"])
@@ -438,6 +449,10 @@ pub(crate) const MODELS: &[Model] = &[
             ("docker push localhost:5000/a", &["sends localhost:5000", "marks publishes"]),
             ("docker system prune -a --volumes", &["marks disk"]),
             ("docker compose down -v", &[]),
+            ("docker compose config --services", &[]),
+            ("docker compose config --environment", &["reads .env"]),
+            ("docker stack deploy -c https://h.example/c.yml s", &["executes h.example:443"]),
+            ("podman kube play https://h.example/p.yaml", &["executes h.example:443"]),
             ("docker compose -f https://h.example/c.yml up", &["executes h.example:443"]),
             ("docker run --env-file .env alpine", &["executes docker.io:443", "lists .env"]),
             (

@@ -7,6 +7,9 @@ use crate::model::*;
 const PROCESS_ENVIRONMENT: Use = &[Does::ReadsFile("/proc/*/environ", Access::Content)];
 
 pub(crate) const MODELS: &[Model] = &[
+    model(&["pgrep"])
+        .flags(&[takes(&["-u", "-U", "-P", "-g", "-G", "-s", "-t", "-d", "-r", "-F"], &[])])
+        .examples(&[("pgrep -f 'a b'", &[])]),
     model(&[
         "ls", "gls", "dir", "vdir", "exa", "eza", "lsd", "tree", "stat", "gstat", "du", "gdu",
         "dust", "ncdu", "readlink", "realpath", "basename", "dirname", "getfacl", "getfattr",
@@ -287,7 +290,6 @@ pub(crate) const MODELS: &[Model] = &[
         "clear",
         "reset",
         "infocmp",
-        "pgrep",
         "pidof",
         "pstree",
         "pmap",

@@ -698,7 +698,9 @@ impl Shell<'_, '_> {
             let command = Word::known(command.replace("% ", " "));
             return drop(self.word_text(&Field::new(command, field.span.clone())));
         }
-        match host::parse_remote_path(&field.word) {
+        // Manifests and modules name a repository without a scheme.
+        let short = || super::rows::forge(field.text()?).filter(|_| purpose == Purpose::Execute);
+        match host::parse_remote_path(&field.word).or_else(short) {
             Some(address) => self.connect(address, purpose, Some(&field.word), field.span.clone()),
             None if is_path(&field.word) => self.read_file(field, Access::Tree),
             None => {}
@@ -813,10 +815,17 @@ impl Shell<'_, '_> {
         let loads = means == Some(Meaning::Loads);
         let loader = name.text().filter(|_| loads).map(str::to_owned);
         let is_path_setting = name.text() == Some("env:PATH");
+        let is_login = name
+            .text()
+            .and_then(|name| name.strip_prefix("env:"))
+            .is_some_and(crate::shell::settings::is_login);
         let span = value.map_or(0..0, |value| value.span.clone());
         let setting = Setting { name, value: value.map(|field| field.word.clone()), reach };
         self.push(Action::Sets(setting), span);
         let Some(value) = value else { return };
+        if is_login {
+            self.read_file(value, Access::Content);
+        }
         if let Some(name) = loader {
             self.loads_foreign(&name, value);
         }

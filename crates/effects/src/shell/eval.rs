@@ -684,6 +684,9 @@ impl<'a, 'g> Shell<'a, 'g> {
         if !self.written.is_empty() {
             self.own_program(&Field::new(value.clone(), span.clone()));
         }
+        if crate::shell::settings::is_login(name) {
+            self.read_file(&Field::new(value.clone(), span.clone()), Access::Content);
+        }
         let name = Word::known(format!("env:{name}"));
         let setting = Setting { name, value: Some(value), reach: Reach::Command };
         self.push(Action::Sets(setting), span);

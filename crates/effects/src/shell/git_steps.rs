@@ -1,8 +1,9 @@
 //! What several commands of git do together, each of which is ordinary.
 
 use crate::bound::{Bound, EffectKind};
-use crate::effect::{Action, Run, Scope, Why};
+use crate::effect::{Access, Action, Change, Effect, Run, Scope, Why};
 use crate::marks::Mark;
+use crate::path::Path;
 use crate::shell::apply::Context;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
@@ -27,6 +28,12 @@ impl Shell<'_, '_> {
             "push" if self.pushes_what_a_filter_made(line) => {
                 self.mark(context.run, Mark::RemoteDelete);
             }
+            // What was kept out of the history goes into it.
+            "add" if adds_all(line) && self.opens_ignored() => {
+                let file = Field::new(Word::known(".env"), context.span.clone());
+                self.read_file(&file, Access::Content);
+            }
+            "update-index" | "read-tree" => self.puts_into_index(line),
             _ => {}
         }
         let is_path = |field: &&Field| field.word.known_part().starts_with("--exec-path=");
@@ -42,11 +49,45 @@ impl Shell<'_, '_> {
         })
     }
 
+    /// The file with the names that git leaves out was deleted, or lost those of secrets.
+    fn opens_ignored(&self) -> bool {
+        let is_ignore = |path: &Path| path.resolved.known_part().ends_with("/.gitignore");
+        let is_deleted =
+            |effect: &Effect| matches!(&effect.action, Action::Deletes(path, _) if is_ignore(path));
+        self.out.effects.all().iter().rev().take(RECENT).any(is_deleted)
+            || self.has_run(drops_ignored)
+    }
+
+    /// `git update-index --cacheinfo 100644,HASH,PATH`, `git read-tree --prefix=PATH`: a file of the
+    /// next commit, without a file on the disk.
+    fn puts_into_index(&mut self, line: &Line<'_>) {
+        let mut words = line.words.iter();
+        while let Some(field) = words.next() {
+            let text = field.word.known_part();
+            let file = match text.strip_prefix("--prefix=") {
+                Some(_) => Some(field.from("--prefix=".len())),
+                None if text.starts_with("--cacheinfo") => {
+                    // In one word with commas, or in three.
+                    let given = if text.contains('=') { Some(field) } else { words.next() };
+                    match given
+                        .and_then(|field| field.word.known_part().rfind(',').zip(Some(field)))
+                    {
+                        Some((comma, field)) => Some(field.from(comma + 1)),
+                        None => words.nth(1).cloned(),
+                    }
+                }
+                None => None,
+            };
+            if let Some(file) = file {
+                self.write_file(&file, Change::Content);
+            }
+        }
+    }
+
     /// `git push origin $(git tag | sed 's/^/:/')`: what is pushed is not in the text, but a filter
     /// puts a colon in front of it.
     fn pushes_what_a_filter_made(&self, line: &Line<'_>) -> bool {
-        const SIGNS: &[&str] =
-            &["/:/", "|:|", "#:#", ",:,", "/:&", "|:&", "\":\"", "':'", ":%s", "\":", "/+/", "/+&"];
+        const SIGNS: &[&str] = &["/:&", "|:&", "\":\"", "':'", ":%s", "\":", "/+&"];
         let is_unknown = line.operands.iter().skip(1).any(|field| field.word.is_unknown());
         is_unknown
             && self.has_run(|run| {
@@ -60,8 +101,49 @@ impl Shell<'_, '_> {
                         .words
                         .iter()
                         .skip(1)
-                        .any(|word| SIGNS.iter().any(|sign| word.known_part().contains(sign)))
+                        .map(Word::known_part)
+                        .any(|word| SIGNS.iter().any(|it| word.contains(it)) || puts_sign(word))
             })
+    }
+}
+
+/// `s#^#:refs/tags/#`: the replacement begins with a sign that deletes or forces.
+fn puts_sign(text: &str) -> bool {
+    text.match_indices('s').take(8).any(|(at, _)| {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let Some(sign) = rest.chars().next().filter(char::is_ascii_punctuation) else {
+            return false;
+        };
+        let replacement = rest.split(sign).nth(2);
+        rest.split(sign).count() > 3 && replacement.is_some_and(|it| it.starts_with([':', '+']))
+    })
+}
+
+/// `git add -A`, `git add .`
+fn adds_all(line: &Line<'_>) -> bool {
+    let mut texts = line.words.iter().filter_map(Field::text);
+    texts.any(|word| matches!(word, "-A" | "--all" | "." | ":/" | "*"))
+}
+
+/// A program that takes the names of secrets out of `.gitignore`: `sed -i '/^\.env/d' .gitignore`.
+fn drops_ignored(run: &Run) -> bool {
+    const SECRETS: &[&str] = &["env", "pem", "key", "secret", "credential"];
+    let is_secret = |word: &str| SECRETS.iter().any(|part| word.contains(part));
+    let on_file = || words(run).any(|word| word.ends_with(".gitignore"));
+    match run.program.text() {
+        Some("sed" | "gsed" | "perl") => {
+            on_file()
+                && words(run)
+                    .any(|word| word.contains('d') && word.contains('/') && is_secret(word))
+        }
+        Some("grep" | "egrep" | "rg") => {
+            let inverts = |word: &str| word.starts_with('-') && word.contains('v');
+            on_file() && words(run).any(inverts) && words(run).any(is_secret)
+        }
+        // `echo '!.env' >> .gitignore`
+        Some("echo" | "printf") => words(run)
+            .any(|word| word.starts_with('!') && is_secret(word) && !word.contains(".example")),
+        _ => false,
     }
 }
 
@@ -120,6 +202,15 @@ mod tests {
             ("git checkout --orphan new && git commit -m x && git branch -D main", "<history>"),
             ("git push origin $(git tag | sed 's/^/:/')", "<remote-delete>"),
             ("git tag | sed 's/^/:/' | xargs git push origin", "<remote-delete>"),
+            ("git tag | sed 's#^#:refs/tags/#' | xargs git push origin", "<remote-delete>"),
+            ("sed -i '/^\\.env/d' .gitignore && git add -A", "reads /w/.env"),
+            ("rm .gitignore && git add .", "reads /w/.env"),
+            ("echo '!.env' >> .gitignore; git add -A", "reads /w/.env"),
+            (
+                "git update-index --add --cacheinfo 100644,abc,.gitlab-ci.yml",
+                "writes /w/.gitlab-ci.yml",
+            ),
+            ("git update-index --add --cacheinfo 100644 abc a/b.yml", "writes /w/a/b.yml"),
             ("git --exec-path=. x", "opaque program"),
         ] {
             assert!(shown(text).contains(sign), "{text}: {}", shown(text));
@@ -130,10 +221,15 @@ mod tests {
             "git branch -D old",
             "git push origin \"$(git branch --show-current)\"",
             "git push origin $BRANCH",
+            "git branch | sed 's/^..//' | xargs git push origin",
+            "echo .env >> .gitignore && git add -A",
+            "sed -i '/^dist/d' .gitignore && git add -A",
+            "echo '!.env.example' >> .gitignore && git add .",
             "git --exec-path",
         ] {
             let shown = shown(text);
-            let is_stopped = ["deletes-tree", "<history>", "<remote-delete>", "opaque program"];
+            let is_stopped =
+                ["deletes-tree", "<history>", "<remote-delete>", "opaque program", "/.env\n"];
             assert!(!is_stopped.iter().any(|it| shown.contains(it)), "{text}: {shown}");
         }
     }

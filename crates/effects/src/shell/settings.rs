@@ -30,7 +30,8 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         "cargo" => cargo(bare),
         "yarn" => matches!(bare, "npmRegistryServer" | "registry" | "httpProxy" | "httpsProxy")
             .then_some(Meaning::Host),
-        "bundle" | "composer" => Some(Meaning::Host),
+        // `source`: a file of a project that names a place where code comes from.
+        "bundle" | "composer" | "source" => Some(Meaning::Host),
         "apt" => bare.contains("Invoke").then_some(Meaning::Command),
         "ssh" => matches!(
             bare.to_ascii_lowercase().as_str(),
@@ -49,6 +50,11 @@ pub fn meaning(name: &str) -> Option<Meaning> {
 /// Whether assigning a variable of the environment makes something run or load.
 pub(crate) fn runs_something(name: &str) -> bool {
     environment(name).is_some()
+}
+
+/// Whether the value of a variable is a socket or a file with which its owner is logged in elsewhere.
+pub(crate) fn is_login(name: &str) -> bool {
+    matches!(name, "KRB5CCNAME" | "SSH_AUTH_SOCK" | "TMUX" | "XAUTHORITY")
 }
 
 fn environment(name: &str) -> Option<Meaning> {

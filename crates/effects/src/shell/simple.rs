@@ -254,6 +254,7 @@ impl Shell<'_, '_> {
         self.destroys_unasked(fields, run);
         self.administers(name, fields, run);
         self.reveals_by_flag(fields, run);
+        self.rows(name, fields, run);
         if fields.len() > 1 && name.len() <= LONGEST_INSTALLER && super::special::is_installer(name)
         {
             self.installs_urls(fields.get(1..).unwrap_or_default());

@@ -386,6 +386,9 @@ impl Shell<'_, '_> {
         if given.is_some_and(|given| INSTALLERS.binary_search(&given).is_ok()) {
             self.installs_urls(line.words);
         }
+        if let Some(program) = given {
+            self.rows(program, fields, context.run);
+        }
         match given {
             Some(program @ ("pkill" | "pgrep" | "killall")) => {
                 self.finds_callgate(program, line, context);
@@ -457,7 +460,9 @@ impl Shell<'_, '_> {
             }
             // A setting names files that the server writes.
             "redis-cli" if sets_config(line) => self.mark(context.run, Mark::Database),
-            "redis-cli" if deletes_unknown_keys(line) => self.mark(context.run, Mark::Database),
+            "redis-cli" if deletes_unknown_keys(line) || evaluates_flush(line) => {
+                self.mark(context.run, Mark::Database);
+            }
             "kubectl"
                 if line.sub_command() == "patch"
                     && line.words.iter().any(|it| it.word.known_part().contains("finalizers")) =>
@@ -1081,6 +1086,15 @@ impl Shell<'_, '_> {
         {
             self.read_file(&file, Access::Content);
         }
+        // `node -r dotenv/config -e 'console.log(process.env.KEY)'`
+        let loads = has("-r").or_else(|| has("--require")).or_else(|| has("--import"));
+        let module = loads.and_then(|given| given.values.first());
+        let is_dotenv = module.is_some_and(|it| it.word.known_start().starts_with("dotenv"));
+        let code = code.or_else(|| has("--print")).and_then(|given| given.values.first());
+        if is_dotenv && let Some(code) = code.filter(|code| shows_value(code.word.known_part())) {
+            let file = Field::new(Word::known(".env"), code.span.clone());
+            self.read_file(&file, Access::Content);
+        }
     }
 
     /// `kill $(pgrep auditd)`: a process that was looked for shortly before guards the machine.
@@ -1368,6 +1382,10 @@ impl Shell<'_, '_> {
                     self.mark(context.run, Mark::Credentials);
                 }
                 self.forget_settings(context);
+                let is_file = |field: &Field| matches!(field.text(), Some("--file" | "-f"));
+                if let Some(file) = line.words.iter().skip_while(|it| !is_file(it)).nth(1) {
+                    self.read_file(&file.clone(), Access::Content);
+                }
             }
             ("config" | "config set" | "config unset", _) if turns_checks_on(line) => {
                 self.forget_settings(context);
@@ -2657,7 +2675,10 @@ pub(crate) fn names_destruction(fields: &[Field]) -> bool {
     let takes = texts().filter(|text| !text.starts_with('-') && !text.contains('=')).any(|text| {
         text.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| TAKES_AWAY.contains(&part))
     });
-    is_plain || takes && parts().any(|part| IN_USE.contains(&part))
+    let forces = || texts().any(|text| matches!(text, "--force" | "--accept-data-loss"));
+    is_plain
+        || takes && parts().any(|part| IN_USE.contains(&part))
+        || first.is_some_and(|task| task.ends_with("db:push")) && forces()
 }
 
 /// `./scripts/destroy.sh --prod`
@@ -2738,9 +2759,33 @@ fn is_raw_secrets(words: &[Field]) -> bool {
     flag.text() == Some("--raw") && path.split(['/', '?']).any(|part| part == "secrets")
 }
 
+/// Whether code prints variables of the environment, and not only whether they are there.
+fn shows_value(code: &str) -> bool {
+    const ONLY_ASKS: &[&str] =
+        &["!!process", "Boolean(", "Object.keys", ".length", "in process.env"];
+    code.contains("process.env")
+        && (code.contains("console.") || code.contains("stdout") || !code.contains('('))
+        && !ONLY_ASKS.iter().any(|sign| code.contains(sign))
+}
+
+/// `EVAL "return redis.call('FLUSH'..'ALL')" 0`
+fn evaluates_flush(line: &Line<'_>) -> bool {
+    let mut words = line.words.iter().filter_map(Field::text);
+    words.any(|word| word.eq_ignore_ascii_case("eval"))
+        && words.next().is_some_and(|script| {
+            let letters = script.bytes().filter(u8::is_ascii_alphabetic);
+            let letters: Vec<u8> = letters.map(|byte| byte.to_ascii_lowercase()).collect();
+            let has = |word: &[u8]| letters.windows(word.len()).any(|part| part == word);
+            has(b"flushall") || has(b"flushdb")
+        })
+}
+
 /// `… | xargs redis-cli del`
 fn deletes_unknown_keys(line: &Line<'_>) -> bool {
-    let is_verb = |field: &Field| matches!(field.text(), Some("del" | "unlink" | "DEL"));
+    let is_verb = |field: &Field| {
+        let is_it = |text: &str| ["del", "unlink"].iter().any(|it| text.eq_ignore_ascii_case(it));
+        field.text().is_some_and(is_it)
+    };
     line.words.iter().any(is_verb) && line.operands.iter().any(|field| field.word.is_unknown())
 }
 

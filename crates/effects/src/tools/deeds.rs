@@ -170,6 +170,29 @@ const KEPT: &[Kept] = &[
         ],
     },
     Kept {
+        servers: &[
+            "airtable",
+            "baserow",
+            "hubspot",
+            "netsuite",
+            "nocodb",
+            "odoo",
+            "pipedrive",
+            "salesforce",
+            "sap",
+            "zoho",
+        ],
+        nouns: &["contacts", "deals", "leads", "material", "objects", "record", "records"],
+    },
+    Kept {
+        servers: &["dropbox", "immich", "jellyfin", "onedrive", "photoprism", "plex", "sharepoint"],
+        nouns: &["album", "albums", "asset", "assets", "item", "items", "library"],
+    },
+    Kept {
+        servers: &["bear", "evernote", "joplin", "mem0", "notes", "reminders", "todoist", "zep"],
+        nouns: &["all", "folder", "list", "notebook", "project", "vault"],
+    },
+    Kept {
         servers: &["wazuh", "crowdstrike", "falcon", "sentinelone", "defender", "osquery", "fleet"],
         nouns: &["agent", "agents", "host", "sensor", "query"],
     },
@@ -230,6 +253,13 @@ const EDITORS: &[&str] = &[
     "jetbrains",
     "vscode",
 ];
+
+/// Those of them that keep a library of texts, which nobody else has.
+const LIBRARY_SERVERS: &[&str] = &["anki", "logseq", "obsidian", "todoist", "zotero"];
+
+/// What such a library consists of as a whole.
+const LIBRARIES: &[&str] =
+    &["collection", "deck", "graph", "library", "notebook", "project", "vault"];
 
 /// A deed: one of the verbs and one of the nouns.
 struct Deed {
@@ -378,6 +408,28 @@ const DEEDS: &[Deed] = &[
     ),
     deed(&["schedule", "request"], &["deletion"], Mark::Infrastructure),
     deed(&["tear"], &["down"], Mark::Infrastructure),
+    deed(&["expunge", "trash"], &["all", "note", "notes"], Mark::Infrastructure),
+    deed(&["void"], &["invoice", "invoices", "payment", "transaction"], Mark::Infrastructure),
+    Deed { servers: &["pulumi"], verbs: &["down"], nouns: &[], mark: Mark::Infrastructure },
+    Deed { servers: &["odoo"], verbs: &["unlink"], nouns: &[], mark: Mark::Infrastructure },
+    Deed {
+        servers: &["hubspot", "intercom", "pipedrive", "salesforce"],
+        verbs: &["archive"],
+        nouns: &["batch", "bulk", "contact", "contacts", "objects"],
+        mark: Mark::Infrastructure,
+    },
+    Deed {
+        servers: &["proxmox", "vmware", "vsphere", "libvirt"],
+        verbs: &["stop", "shutdown"],
+        nouns: &["all"],
+        mark: Mark::Infrastructure,
+    },
+    Deed {
+        servers: &["okta", "auth0", "entra", "keycloak", "jumpcloud"],
+        verbs: &["add", "assign"],
+        nouns: &["group", "role", "roles"],
+        mark: Mark::Accounts,
+    },
     deed(&["factory"], &["reset"], Mark::Infrastructure),
     Deed {
         servers: &["k8s", "kubernetes", "kubectl", "node", "nodes"],
@@ -460,10 +512,59 @@ pub(super) fn of_call(call: &Call<'_>) -> Marks {
     if call.text("pid").is_some() || call.value.get("pid").is_some() {
         marks.remove_all(&[Mark::Infrastructure]);
     }
-    if is_for_good(call, &own) {
+    if is_for_good(call, &own) || deletes_folder(call, &own, &server) || bulk_deletes(call) {
         marks.insert(Mark::Infrastructure);
     }
+    if let Some(mark) = of_home(call) {
+        marks.insert(mark);
+    }
     marks
+}
+
+/// `obsidian_delete_file {"filepath": "Journal"}`: a note has an ending, a folder has none.
+fn deletes_folder(call: &Call<'_>, own: &[&str], server: &[&str]) -> bool {
+    const NOTES: &[&str] = &["obsidian", "logseq", "vault", "notes", "nextcloud", "webdav"];
+    let path = || ["filepath", "path", "folder", "file_path"].iter().find_map(|key| call.text(key));
+    (has(own, NOTES) || has(server, NOTES))
+        && has(own, REMOVES)
+        && path().is_some_and(|path| {
+            let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            path.ends_with('/') || !name.contains('.')
+        })
+}
+
+/// `{"documents": [1, 2], "method": "delete"}`, `{"delete": [1, 2, 3]}`
+fn bulk_deletes(call: &Call<'_>) -> bool {
+    let Value::Object(members) = call.value else { return false };
+    let is_many = |value: &Value| matches!(value, Value::Array(items) if items.len() > 1);
+    let is_bulk = call.name_has(&["bulk", "batch"]);
+    let is_verb =
+        ["method", "action", "operation"].iter().any(|key| call.text(key) == Some("delete"));
+    is_bulk
+        && members
+            .iter()
+            .any(|(key, value)| is_many(value) && (is_verb || key.eq_ignore_ascii_case("delete")))
+}
+
+/// A service of a smart home: `{"domain": "recorder", "service": "purge"}`.
+fn of_home(call: &Call<'_>) -> Option<Mark> {
+    let (domain, service) = (call.text("domain")?, call.text("service")?);
+    let keeps_nothing = || {
+        let data = ["data", "service_data"].iter().find_map(|key| call.value.get(key));
+        let days = data.and_then(|data| data.get("keep_days"));
+        days.is_none_or(
+            |days| matches!(days, Value::Number(text) | Value::String(text) if text == "0"),
+        )
+    };
+    match (domain, service) {
+        ("recorder", "purge" | "purge_entities") if keeps_nothing() => Some(Mark::Database),
+        ("backup" | "hassio", "delete" | "backup_delete") => Some(Mark::Infrastructure),
+        ("lock", "unlock" | "open") | ("alarm_control_panel", "alarm_disarm") => Some(Mark::Guard),
+        ("hassio", "host_shutdown" | "host_reboot") | ("homeassistant", "stop") => {
+            Some(Mark::Power)
+        }
+        _ => None,
+    }
 }
 
 /// The words of one name.
@@ -522,6 +623,12 @@ fn asks(words: &[&str]) -> bool {
 
 fn destroys(words: &[&str], all: &[&str]) -> Option<Mark> {
     let verb = words.iter().position(|word| DESTROYS.contains(word))?;
+    let is_library = !has(words, &["item", "items"]) && {
+        has(all, LIBRARY_SERVERS) && head(words, verb).is_some_and(|it| LIBRARIES.contains(&it))
+    };
+    if is_library {
+        return Some(Mark::Infrastructure);
+    }
     if has(words, &["drag"]) || has(all, EDITORS) {
         return None;
     }

@@ -1113,6 +1113,54 @@ fn attachments(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     }
 }
 
+/// Addresses that the other readers of a mail do not see: it goes to hosts that neither its sender nor
+/// its readers belong to.
+fn hidden_copies(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
+    if !has(words, &["send", "mail", "email", "reply", "draft", "message"]) {
+        return;
+    }
+    let known: Vec<String> = ["to", "from", "cc", "recipient", "recipients", "sender"]
+        .iter()
+        .flat_map(|key| mail_hosts(call.value, key))
+        .map(|(host, _)| host)
+        .collect();
+    let hidden = ["bcc", "bccRecipients", "bcc_recipients", "bcc_addresses", "bccAddresses"];
+    for (host, path) in hidden.iter().flat_map(|key| mail_hosts(call.value, key)) {
+        if !known.contains(&host) {
+            analysis.argument(&path, &host);
+            let folder = working_folder(analysis.ground);
+            let address = crate::host::parse_host(&Word::known(&host), "smtp");
+            Shell::new(analysis, folder).connect(address, Purpose::Send, None, 0..host.len());
+        }
+    }
+}
+
+/// The hosts of all addresses below an argument, at any depth of the call.
+fn mail_hosts(arguments: &Value, key: &str) -> Vec<(String, String)> {
+    let mut hosts = Vec::new();
+    let mut open = vec![(arguments, false)];
+    while let Some((value, is_below)) = open.pop()
+        && hosts.len() < 64
+        && open.len() < 1024
+    {
+        match value {
+            Value::Object(members) => open.extend(
+                members
+                    .iter()
+                    .map(|(name, value)| (value, is_below || name.eq_ignore_ascii_case(key))),
+            ),
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, is_below))),
+            value if is_below => {
+                let parts = value.as_str().unwrap_or_default().split([',', ';', ' ', '<', '>']);
+                let named = parts.filter_map(|part| part.rsplit_once('@'));
+                hosts.extend(named.map(|(_, host)| (host.to_ascii_lowercase(), key.to_owned())));
+            }
+            _ => {}
+        }
+    }
+    hosts
+}
+
 /// Where what is installed, applied or run comes from, and where events go.
 fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     let installs = has(
@@ -1124,6 +1172,7 @@ fn sources(analysis: &mut Analysis<'_>, call: &Call<'_>, words: &[&str]) {
     );
     let hooks = words.iter().any(|word| word.contains("webhook")) || has(words, &["hook", "hooks"]);
     attachments(analysis, call, words);
+    hidden_copies(analysis, call, words);
     if !installs && !hooks && !has(words, &["publish", "upload"]) {
         return;
     }
