@@ -205,7 +205,8 @@ type TextList = Vec<At<String>>;
 
 /// Whether a command works on a database that may be thrown away.
 pub(super) fn is_scratch(run: &Run) -> bool {
-    let words = run.words.iter().skip(1).filter_map(|word| word.text());
+    // Of a name with a gap, what is before the gap.
+    let words = run.words.iter().skip(1).map(|word| word.text().unwrap_or(word.known_start()));
     { words }.any(|word| {
         // A statement is not the name of a database.
         let word = if word.contains("://") { word.split('?').next().unwrap_or(word) } else { word };
