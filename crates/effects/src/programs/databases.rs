@@ -534,7 +534,7 @@ pub(crate) const MODELS: &[Model] = &[
     .flags(&[
         switch(&["--delete", "--reset-offsets", "--delete-offsets"], DROPS),
         switch(&["--to-earliest", "--to-latest", "--all-topics", "--execute"], &[]),
-        takes(&["--bootstrap-server", "--topic", "--partitions", "-b", "-t"], &[]),
+        takes(&["--bootstrap-server", "--topic", "--partitions", "-b", "-t", "-n", "--node"], &[]),
     ])
     .subs(&[
         model(&[
@@ -551,6 +551,7 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[
         ("kafka-topics --delete --topic x", &["marks database"]),
         ("rabbitmqctl status", &[]),
+        ("rabbitmqctl -n rabbit@mq1 force_reset", &["marks database"]),
         ("kafka-consumer-groups --reset-offsets --to-earliest --topic x --dry-run", &[]),
         (
             "kafka-consumer-groups --reset-offsets --to-earliest --topic --dry-run --execute",

@@ -28,7 +28,7 @@ pub(crate) const MODELS: &[Model] = &[
         ]),
     model(&[
         "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash", "csh", "tcsh", "fish",
-        "nu", "elvish", "xonsh", "ksh93", "pdksh", "oksh", "hush", "osh",
+        "ksh93", "pdksh", "oksh", "hush", "osh",
     ])
     .style(Style::Posix)
     .flags(&[
@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["--rcfile", "--init-file"], &[Does::Script(Language::Shell)]),
         takes(&["--init-command", "-C"], &[SHELL]),
         switch(&["-s"], &[Does::RunsInput(Language::Shell)]).operands(each(&[])),
-        switch(&["-n", "--noexec"], &[]).operands(leading(&[&[READS]], &[])),
+        switch(&["-n", "--noexec"], &[]).operands(leading(&[&[READS]], &[])).instead(),
         switch(&["--version", "--help"], &[]),
     ])
     .operands(leading(&[&[Does::Script(Language::Shell)]], &[]))
@@ -46,7 +46,21 @@ pub(crate) const MODELS: &[Model] = &[
         ("bash -c 'cat a'", &["runs cat a", "reads a"]),
         ("bash -lc 'cat a' x y", &["runs cat a", "reads a"]),
         ("sh -c \"sh -c 'cat a'\"", &["runs sh -c cat a", "runs cat a", "reads a"]),
+        ("echo 'cat a' | bash -n", &["runs bash -n"]),
     ]),
+    // Here `-n` leaves out a file of settings, and the code runs.
+    model(&["nu", "elvish", "xonsh"])
+        .flags(&[
+            takes(&["-c", "--commands", "--command"], &[SHELL]).operands(each(&[])).instead(),
+            takes(&["--config", "--env-config", "-rc", "--rc"], &[Does::Script(Language::Shell)]),
+            switch(&["--version", "--help"], &[]),
+        ])
+        .operands(leading(&[&[Does::Script(Language::Shell)]], &[]))
+        .bare(&[Does::RunsInput(Language::Shell)])
+        .examples(&[
+            ("nu -c 'cat a'", &["runs cat a", "reads a"]),
+            ("echo 'cat a' | nu -n", &["runs nu -n", "runs cat a", "reads a"]),
+        ]),
     model(&[
         "python",
         "python2",

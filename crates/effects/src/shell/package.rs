@@ -43,6 +43,11 @@ impl Shell<'_, '_> {
                 field.span.clone(),
             );
         }
+        // Podman's name for what was built here.
+        if matches!(registry, Registry::Image) && field.word.known_start().starts_with("localhost/")
+        {
+            return;
+        }
         let host = match registry {
             Registry::Npm => npm_host(field.word.known_part()),
             Registry::GoRun if !field.word.known_part().contains('@') => None,

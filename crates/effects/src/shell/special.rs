@@ -1403,6 +1403,11 @@ impl Shell<'_, '_> {
                         return self.forget_settings(context);
                     }
                 }
+                // Git's own monitor, or none at all.
+                let is_switch = matches!(value.text(), Some("true" | "false"));
+                if is_switch && key.text() == Some("core.fsmonitor") {
+                    return self.forget_settings(context);
+                }
                 if key.text().is_some_and(|key| key.starts_with("credential."))
                     && value.text().is_some_and(is_known_helper)
                 {
