@@ -55,7 +55,7 @@ const MAX_CANCELLED: usize = 256;
 /// The state of one session.
 #[derive(Debug)]
 pub(crate) struct RpcSession {
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     /// Requests of the client that the server has not answered.
     open_requests: HashMap<Id, OpenRequest>,
     /// Requests of the client that have not been judged.
@@ -216,14 +216,14 @@ impl CallToJudge {
 
 impl RpcSession {
     /// A session whose messages come in order on a pipe.
-    pub(crate) fn new(mcp_session: Arc<McpSession>) -> Self {
+    pub(crate) fn new(mcp_session: McpSession) -> Self {
         Self::on(Transport::Pipe(ServerQueue::default()), mcp_session, Arc::default())
     }
 
     /// A session whose messages come in separate HTTP requests, and that may be part of a longer
     /// conversation.
     pub(crate) fn of_requests(
-        mcp_session: Arc<McpSession>,
+        mcp_session: McpSession,
         ongoing_calls: Arc<Mutex<OngoingCalls>>,
     ) -> Self {
         Self::on(
@@ -235,7 +235,7 @@ impl RpcSession {
 
     fn on(
         transport: Transport,
-        mcp_session: Arc<McpSession>,
+        mcp_session: McpSession,
         ongoing_calls: Arc<Mutex<OngoingCalls>>,
     ) -> Self {
         Self {

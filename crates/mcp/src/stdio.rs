@@ -71,7 +71,7 @@ pub enum WrapError {
 
 /// Runs a server behind our own standard input and output until it ends.
 pub async fn wrap(
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     command: ServerCommand,
     settings: StdioSettings,
 ) -> Result<Ended, WrapError> {
@@ -88,7 +88,7 @@ pub async fn wrap(
     let (to_server, server_writes) = Pipe::start(stdin, settings.max_message);
     let (to_client, client_writes) = Pipe::start(output, settings.max_message);
     let state = Arc::new(WrapState {
-        session: Mutex::new(RpcSession::new(Arc::clone(&mcp_session))),
+        session: Mutex::new(RpcSession::new(mcp_session.clone())),
         mcp_session,
         settings,
         to_server,
@@ -152,7 +152,7 @@ enum Sender {
 /// State that both directions share.
 struct WrapState {
     session: Mutex<RpcSession>,
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     settings: StdioSettings,
     to_server: Pipe,
     to_client: Pipe,

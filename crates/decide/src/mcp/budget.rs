@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use callgate_audit::{Record, RecordKind};
 
-use super::session::McpSession;
+use super::session::McpSessionState;
 use crate::record;
 
 /// The maximum number of records of one kind.
@@ -60,7 +60,7 @@ impl RecordBudget {
     }
 }
 
-impl McpSession {
+impl McpSessionState {
     /// Writes a record unless its budget is used up.
     pub(crate) fn write_within(&self, budget: &RecordBudget, record: Record) {
         let before = budget.requested.fetch_add(1, Ordering::Relaxed);
@@ -81,7 +81,8 @@ impl McpSession {
     }
 }
 
-impl Drop for McpSession {
+/// With the last handle of the session: each call has handles of its own.
+impl Drop for McpSessionState {
     fn drop(&mut self) {
         let RecordBudgets { withheld, findings, server_requests, sent, definitions, unpinnable } =
             &self.budgets;

@@ -62,6 +62,24 @@ impl std::ops::Deref for McpSession {
     }
 }
 
+impl McpSessionState {
+    pub(crate) fn settings(&self) -> Arc<McpSettings> {
+        Arc::clone(&self.inner.in_force().mcp)
+    }
+
+    /// Facts about the server for records.
+    pub(crate) fn facts(&self, settings: &McpSettings) -> McpFacts {
+        let entry = settings.server(&self.server);
+        McpFacts {
+            server_type: entry.map(|entry| entry.kind.as_str().to_owned()),
+            address: Some(
+                entry.map_or_else(|| self.launch.shown().to_owned(), |entry| entry.address.clone()),
+            ),
+            ..McpFacts::default()
+        }
+    }
+}
+
 impl McpSession {
     pub(crate) fn new(
         inner: Arc<DeciderState>,
@@ -168,10 +186,6 @@ impl McpSession {
         self.inner.mcp_state.cache.lock()
     }
 
-    pub(crate) fn settings(&self) -> Arc<McpSettings> {
-        Arc::clone(&self.inner.in_force().mcp)
-    }
-
     pub(crate) fn policies(&self) -> Arc<Policies> {
         self.inner.in_force().rules()
     }
@@ -184,18 +198,6 @@ impl McpSession {
                 Origin::new(OriginFields { session: Some(session.to_owned()), ..(**own).clone() })
             }
             _ => own.clone(),
-        }
-    }
-
-    /// Facts about the server for records.
-    pub(crate) fn facts(&self, settings: &McpSettings) -> McpFacts {
-        let entry = settings.server(&self.server);
-        McpFacts {
-            server_type: entry.map(|entry| entry.kind.as_str().to_owned()),
-            address: Some(
-                entry.map_or_else(|| self.launch.shown().to_owned(), |entry| entry.address.clone()),
-            ),
-            ..McpFacts::default()
         }
     }
 
