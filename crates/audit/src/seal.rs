@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
 use crate::record::{
-    MatchedRule, McpFacts, PolicyFacts, Record, RecordKind, RecordedChange, RecordedTool,
-    RecordedVerdict, TextRuleMatch,
+    InputExtent, MatchedRule, McpFacts, PolicyFacts, Record, RecordKind, RecordedChange,
+    RecordedTool, RecordedVerdict, TextRuleMatch,
 };
 
 use crate::session::{SessionKey, session_key};
@@ -123,15 +123,19 @@ fn seal_tool(tool: &mut RecordedTool) -> Option<InputProof> {
         caller.id.iter_mut().for_each(seal_word);
     }
     tool.definition_hash.iter_mut().for_each(|hash| clip(hash, MAX_WORD));
-    let whole = tool.input.take()?;
-    let mut proof = InputProof {
-        hash: hex(&Sha256::digest(&whole)),
-        bytes: whole.len() as u64,
-        truncated: whole.len() > MAX_SCANNED,
+    let input = tool.input.take()?;
+    let mut proof = match tool.extent {
+        InputExtent::Whole => InputProof {
+            hash: Some(hex(&Sha256::digest(&input))),
+            bytes: Some(input.len() as u64),
+            truncated: input.len() > MAX_SCANNED,
+        },
+        // A hash of the beginning would prove nothing.
+        InputExtent::Beginning => InputProof { hash: None, bytes: None, truncated: true },
     };
-    if !proof.truncated {
-        let mut kept = match redact_json(&whole) {
-            Cow::Borrowed(_) => whole,
+    if input.len() <= MAX_SCANNED {
+        let mut kept = match redact_json(&input) {
+            Cow::Borrowed(_) => input,
             Cow::Owned(redacted) => redacted,
         };
         // Only now: a secret that is cut in half is no longer recognised.
@@ -303,12 +307,21 @@ mod tests {
         assert!(kept.ends_with("é…[cut]") && kept.len() <= RecordedTool::MAX_INPUT + 10);
         let proof = body.input.unwrap();
         assert!(proof.truncated);
-        assert_eq!(proof.bytes, large.len() as u64);
-        assert_eq!(proof.hash, hex(&Sha256::digest(&large)));
+        assert_eq!(proof.bytes, Some(large.len() as u64));
+        assert_eq!(proof.hash, Some(hex(&Sha256::digest(&large))));
 
         let body = read(&Sealed::new(call(&"x".repeat(MAX_SCANNED + 1))));
         assert_eq!(body.record.tool.unwrap().input, None);
         assert!(body.input.unwrap().truncated);
+    }
+
+    #[test]
+    fn the_beginning_of_an_input_is_not_taken_for_all_of_it() {
+        let mut record = call(r#"{"command":"rm"#);
+        record.tool.as_mut().unwrap().extent = InputExtent::Beginning;
+        let body = read(&Sealed::new(record));
+        assert_eq!(body.record.tool.unwrap().input.as_deref(), Some(r#"{"command":"rm"#));
+        assert_eq!(body.input, Some(InputProof { hash: None, bytes: None, truncated: true }));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Records about calls, oddities and turns.
 
 use callgate_audit::{
-    CallOutcome, MatchedRule, OriginFact, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
-    RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId, TextRuleMatch,
+    CallOutcome, InputExtent, MatchedRule, OriginFact, ReasonCode, Record, RecordId, RecordKind,
+    RecordedCaller, RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId, TextRuleMatch,
 };
-use callgate_call::{FoundOrigin, OriginFields, ToolCall};
+use callgate_call::{ArgumentsForm, FoundOrigin, OriginFields, ToolCall};
 use callgate_policy::{
     Course, Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict,
 };
@@ -72,6 +72,12 @@ pub(crate) fn call_as(
         input: match input {
             ArgumentsState::Known => Some(call.arguments.raw().to_owned()),
             ArgumentsState::Pending => None,
+        },
+        extent: match call.arguments.form() {
+            ArgumentsForm::Oversize(_) => InputExtent::Beginning,
+            ArgumentsForm::Json(_) | ArgumentsForm::Text(_) | ArgumentsForm::Pending => {
+                InputExtent::Whole
+            }
         },
         rpc_id: None,
         caller: call.caller.as_ref().map(caller),
