@@ -15,6 +15,7 @@ mod alias;
 mod budget;
 mod call;
 mod check;
+mod claim;
 mod door_events;
 mod flows;
 mod history;

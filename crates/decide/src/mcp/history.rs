@@ -73,9 +73,6 @@ impl Resolved {
     /// Removes the call from the history, because it was stopped.
     pub(crate) fn remove_from_history(&self, inner: &DeciderState, history_entry: HistoryEntry) {
         let Subject { call, record, .. } = &*self.subject;
-        if let Some(intent) = self.target_tool().and_then(|at| at.intent.as_ref()) {
-            inner.mcp_state.claimed_intents.lock().release(intent.record);
-        }
         if history_entry == HistoryEntry::Kept
             && let Err(error) = join::forget(&inner.audit, &call.origin, *record)
         {
@@ -111,7 +108,7 @@ fn steps(
     history_entry: HistoryEntry,
 ) -> Vec<KeyedStep> {
     let execution = at.execution(subject);
-    let intent = tool.intent.as_ref();
+    let intent = tool.intent();
     let mut steps = intent.map_or_else(Vec::new, |intent| join::done(intent, execution));
     let is_new = at.continues.is_none() && history_entry == HistoryEntry::NotKept;
     if is_new && flows::is_remembered(&tool.settings.flows, tool.role) {

@@ -1,11 +1,10 @@
 //! What this process knows about MCP servers: the registry, the inspected definitions, and the
 //! calls in progress.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use callgate_audit::RecordId;
 use callgate_call::{EffectHints, fold};
 use callgate_effects::Catalogue;
 use callgate_json::Value;
@@ -15,6 +14,7 @@ use callgate_scan::inspect::{Finding, OtherTools, inspect_definition, strip_defi
 use callgate_store::Glance;
 use parking_lot::Mutex;
 
+use super::claim::ClaimedIntents;
 use super::flows::ToolHints;
 use super::shown_lists::ShownLists;
 use super::store;
@@ -25,7 +25,7 @@ use crate::offer::RecentlyRecorded;
 #[derive(Debug)]
 pub(crate) struct McpState {
     pub(crate) cache: Mutex<RegistryCache>,
-    pub(crate) claimed_intents: Mutex<ClaimedIntents>,
+    pub(crate) claimed_intents: Arc<ClaimedIntents>,
     pub(crate) shown_lists: ShownLists,
     pub(crate) catalogue: Catalogue,
     pub(crate) names: NameReader,
@@ -36,37 +36,11 @@ impl Default for McpState {
         let catalogue = Catalogue::builtin();
         Self {
             cache: Mutex::default(),
-            claimed_intents: Mutex::default(),
+            claimed_intents: Arc::default(),
             shown_lists: ShownLists::default(),
             names: NameReader::new(&catalogue),
             catalogue,
         }
-    }
-}
-
-/// Model calls whose execution has begun. The store learns of each a moment later.
-#[derive(Debug, Default)]
-pub(crate) struct ClaimedIntents(VecDeque<RecordId>);
-
-impl ClaimedIntents {
-    /// More than can begin before the store has the first.
-    const MAX: usize = 4096;
-
-    /// Claims a call. Returns `false` if it was claimed before.
-    pub(crate) fn claim(&mut self, call: RecordId) -> bool {
-        if self.0.contains(&call) {
-            return false;
-        }
-        if self.0.len() >= Self::MAX {
-            self.0.pop_front();
-        }
-        self.0.push_back(call);
-        true
-    }
-
-    /// Undoes a claim, because the call was not executed.
-    pub(crate) fn release(&mut self, call: RecordId) {
-        self.0.retain(|claimed| *claimed != call);
     }
 }
 

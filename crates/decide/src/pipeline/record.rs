@@ -54,6 +54,9 @@ pub(crate) async fn record(
     let settings = &resolved.subject.in_force.settings;
     let written = durable(receipt, settings.record_timeout).await;
     let decision = recorded(settings, (call, *id), permit, written);
+    if let Decision::Allow(_) = &decision {
+        resolved.executed();
+    }
     if let Some(seen) = seen {
         inner.observer.see(&match &decision {
             Decision::Allow(_) => seen,

@@ -65,8 +65,17 @@ impl Resolved {
     /// The record of the model call that it belongs to, or of the call that it continues.
     pub(crate) fn joined(&self) -> Option<RecordId> {
         let continues = self.subject.server_call().and_then(|at| at.continues.as_ref());
-        let joined = || self.target_tool().and_then(|at| at.intent.as_ref()).map(|it| it.record);
+        let joined = || self.target_tool().and_then(TargetTool::intent).map(|it| it.record);
         continues.map(|first| first.record).or_else(joined)
+    }
+
+    /// Takes note that the call is allowed: no other execution gets its intent.
+    pub(crate) fn executed(self) {
+        if let CallTarget::Server(at) = self.target
+            && let Some(intent) = at.intent
+        {
+            intent.executed();
+        }
     }
 
     /// Facts about the server for records.

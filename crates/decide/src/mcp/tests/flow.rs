@@ -167,6 +167,42 @@ fn an_execution_finds_its_intent_by_id_or_by_what_it_calls() {
     assert_eq!(uncorrelated.tool.unwrap().server.as_deref(), Some("notes"));
 }
 
+/// The store answers the first query of the call and then nothing for longer than a record may take.
+#[test]
+fn an_execution_that_is_refused_leaves_its_intent_to_the_next_one() {
+    let mut settings = settings(CheckAction::Allow);
+    let window = Duration::from_secs(60);
+    // So that the call is added to the history of its session before it is allowed.
+    settings.flows.burst = Some(Burst { calls: 100, window, then: CheckAction::Block });
+    let world = World::impatient(settings);
+    let notes = world.listed("notes", &[READ]);
+    intend(&world, "mcp__notes__read_note", "toolu_1", "s1", r#"{"n":1}"#);
+    let request = || McpCall {
+        call_id: Some("toolu_1".to_owned()),
+        ..McpCall::new("read_note", Arguments::json(r#"{"n":1}"#))
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let refused = runtime.block_on(async {
+        let before = world.keep_store_busy();
+        let mut pending = notes.call(request());
+        // Its first query waits behind that.
+        assert!(!poll_once(&mut pending).await);
+        let after = world.keep_store_busy();
+        drop(before);
+        let refused = pending.await;
+        drop(after);
+        refused
+    });
+    assert!(matches!(&refused, McpDecision::Deny(it) if it.rule.as_deref() == Some("audit.store")));
+    assert!(matches!(runtime.block_on(notes.call(request())), McpDecision::Allow { .. }));
+    assert!(world.last(RecordKind::McpToolCalled).mcp.unwrap().joined.is_some());
+}
+
+async fn poll_once(pending: &mut McpPending) -> bool {
+    let mut pending = std::pin::Pin::new(pending);
+    std::future::poll_fn(|cx| std::task::Poll::Ready(pending.as_mut().poll(cx).is_ready())).await
+}
+
 #[test]
 fn a_session_or_call_id_of_another_principal_does_not_match() {
     let world = World::new(settings(CheckAction::Block));

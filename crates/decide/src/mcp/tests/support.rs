@@ -42,6 +42,25 @@ impl World {
         Self::at(audit(), settings, rules)
     }
 
+    /// A process that waits for its store only briefly.
+    pub(super) fn impatient(settings: McpSettings) -> Self {
+        let audit = audit();
+        let own = Settings {
+            record_timeout: std::time::Duration::from_millis(500),
+            ..Settings::default()
+        };
+        let decider = Decider::new(Some(policies("  []\n")), audit.clone(), own);
+        decider.set_mcp(settings);
+        Self { decider, audit }
+    }
+
+    /// Keeps the store from answering queries until the result is dropped.
+    pub(super) fn keep_store_busy(&self) -> std::sync::mpsc::Sender<()> {
+        let (sender, done) = std::sync::mpsc::channel::<()>();
+        self.audit.do_later(move |_| _ = done.recv()).unwrap();
+        sender
+    }
+
     /// A process that uses this store.
     pub(super) fn at(audit: Store, settings: McpSettings, rules: &str) -> Self {
         let decider = Decider::new(Some(policies(rules)), audit.clone(), Settings::default());
