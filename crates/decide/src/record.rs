@@ -127,7 +127,7 @@ pub(crate) fn verdict(judgement: &Judgement) -> RecordedVerdict {
 }
 
 /// The kind of reason that decided.
-fn code(judgement: &Judgement) -> ReasonCode {
+pub(crate) fn code(judgement: &Judgement) -> ReasonCode {
     let by_doubt = |hit: &RuleHit| hit.unknown && hit.rule == judgement.rule;
     match (&judgement.policy, &judgement.rule) {
         (_, Some(_)) if judgement.deciding.first().is_some_and(by_doubt) => ReasonCode::RuleUnknown,

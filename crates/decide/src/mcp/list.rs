@@ -9,7 +9,7 @@ use callgate_policy::{Denial, Findings, NameJudgement, SpentLimits};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinStatus, Version};
 use callgate_scan::inspect::{TextSource, strip_definition};
 
-use super::check::{CheckFailure, CheckFailures, code_of};
+use super::check::{CheckFailure, CheckFailures, CodedDenial};
 use super::flows::{self, NextCall, ToolRole};
 use super::observe::{DefinitionChange, ObservedDefinition};
 use super::session::McpSession;
@@ -167,14 +167,16 @@ impl McpSession {
         }
         let found = known.map(|known| known.inspection).unwrap_or_default();
         let by_rules = self.denied_by_name(name, Findings::Of(&found.findings));
-        let denial = failures.denial(name, by_rules);
+        let denial = failures.coded_denial(name, by_rules);
         let (place, findings) = ("tools/list", found.findings.as_slice());
         self.record_definition(
             settings,
             &definition,
             DefinitionReport { place, change, findings, denial: denial.as_ref() },
         );
-        finish(denial, || settings.inspect.strip.then(|| strip_definition(raw)).flatten())
+        finish(denial.map(|it| it.denial), || {
+            settings.inspect.strip.then(|| strip_definition(raw)).flatten()
+        })
     }
 
     /// Decides one page of the list of prompts. Prompts are pinned like tools.
@@ -242,11 +244,11 @@ impl McpSession {
         if !settings.enforce {
             failures.downgrade_to_alerts();
         }
-        let denial = failures.denial(method, None);
+        let denial = failures.coded_denial(method, None);
         let report =
             DefinitionReport { place: method, change, findings: &[], denial: denial.as_ref() };
         self.record_definition(settings, &definition, report);
-        if let Some(denial) = denial {
+        if let Some(CodedDenial { denial, .. }) = denial {
             return ListAction::Hide { why: denial.reason };
         }
         let (blocked, stripped) = self.inspect_text(place, method, raw);
@@ -282,16 +284,19 @@ impl McpSession {
         failures.add(known.and_then(|it| pins::findings(settings, tool, &it.inspection)));
     }
 
-    fn denied_by_name(&self, tool: &str, findings: Findings<'_>) -> Option<Denial> {
+    fn denied_by_name(&self, tool: &str, findings: Findings<'_>) -> Option<CodedDenial> {
         let name = match ToolName::on(&self.server, tool) {
             Ok(name) => name,
-            Err(why) => return Some(Denial::refused(tool, &why.to_string())),
+            Err(why) => {
+                let denial = Denial::refused(tool, &why.to_string());
+                return Some(CodedDenial { denial, code: ReasonCode::BadName });
+            }
         };
         let (id, arguments) = (CallId::default(), Arguments::pending());
         let call =
             ToolCall { id, name, arguments, origin: self.context.origin.clone(), caller: None };
         match self.policies().judge_name_with(&call, &now(), &SpentLimits::none(), findings) {
-            NameJudgement::Deny(judgement) => judgement.denial(&call),
+            NameJudgement::Deny(judgement) => CodedDenial::by_rules(&judgement, &call),
             NameJudgement::Allow(..) | NameJudgement::NeedArguments => None,
         }
     }
@@ -315,7 +320,9 @@ impl McpSession {
         report: DefinitionReport<'_>,
     ) {
         let mut cache = self.cache();
-        let hidden = report.denial.map(|denial| (&denial.rule, &denial.policy, &denial.reason));
+        let hidden = report
+            .denial
+            .map(|CodedDenial { denial, .. }| (&denial.rule, &denial.policy, &denial.reason));
         let hash = definition.hash().as_str();
         let what = (&self.server, report.place, definition.name(), hash, hidden);
         let newly_hidden = report.denial.is_some() && cache.recently_recorded.is_new_of(&what);
@@ -342,14 +349,7 @@ impl McpSession {
         record.detail = report.change.as_ref().and_then(DefinitionChange::detail);
         record.verdict = Some(match report.denial {
             None => record::without_rule(CallOutcome::Allow, ReasonCode::Default, "it is shown"),
-            Some(denial) => {
-                let mut verdict =
-                    record::without_rule(CallOutcome::Deny, code_of(denial), &denial.reason);
-                verdict.rule.clone_from(&denial.rule);
-                verdict.policy.clone_from(&denial.policy);
-                verdict.hint.clone_from(&denial.hint);
-                verdict
-            }
+            Some(denial) => denial.verdict(),
         });
         let state = cache.registry.state_of(&ItemIdentity::of(&self.server, definition));
         record.mcp = Some(McpFacts {
@@ -367,7 +367,7 @@ struct DefinitionReport<'a> {
     place: &'a str,
     change: Option<DefinitionChange>,
     findings: &'a [callgate_scan::inspect::Finding],
-    denial: Option<&'a Denial>,
+    denial: Option<&'a CodedDenial>,
 }
 
 fn finish(denial: Option<Denial>, stripped: impl FnOnce() -> Option<String>) -> ListAction {

@@ -4,10 +4,9 @@ use callgate_audit::{
     CallOutcome, FindingFact, McpFacts, ReasonCode, Record, RecordKind, RecordedTool, TextRuleMatch,
 };
 use callgate_call::Origin;
-use callgate_policy::Denial;
 use callgate_scan::inspect::Finding;
 
-use super::check::code_of;
+use super::check::CodedDenial;
 use super::session::McpSession;
 use super::settings::McpSettings;
 use crate::record;
@@ -25,16 +24,17 @@ impl McpSession {
     }
 
     /// Records that the server itself is refused, and returns the id of the record.
-    pub(crate) fn record_refused_server(&self, denial: &Denial) -> Option<String> {
+    pub(crate) fn record_refused_server(&self, refused: &CodedDenial) -> String {
+        let CodedDenial { denial, code } = refused;
         let rule = denial.rule.as_deref().unwrap_or_default();
-        let result = CheckResult { what: "", rule, code: code_of(denial), reason: &denial.reason };
+        let result = CheckResult { what: "", rule, code: *code, reason: &denial.reason };
         let mut record = self.check_record(&self.settings(), CallOutcome::Deny, result);
         if let Some(verdict) = &mut record.verdict {
             verdict.hint.clone_from(&denial.hint);
         }
         let id = record.id.to_string();
         self.inner.write(record);
-        Some(id)
+        id
     }
 
     /// A record of something other than a call that a setting checks.

@@ -161,11 +161,11 @@ impl McpSession {
             failures.downgrade_to_alerts();
         }
         self.record_look_alike(settings);
-        match failures.denial(&self.server, None) {
+        match failures.coded_denial(&self.server, None) {
             None => Ok(()),
-            Some(mut denial) => {
-                denial.record = self.record_refused_server(&denial);
-                Err(Box::new(denial))
+            Some(refused) => {
+                let record = Some(self.record_refused_server(&refused));
+                Err(Box::new(Denial { record, ..refused.denial }))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Inspects what a server sends to the client: results, texts and requests.
 
-use callgate_audit::{CallOutcome, ReasonCode, RecordKind};
+use callgate_audit::{CallOutcome, ReasonCode, RecordKind, RecordedVerdict};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_json::quote;
 use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, SpentLimits};
@@ -8,7 +8,7 @@ use callgate_scan::inspect::{Finding, InspectionContext, TextSource, inspect_jso
 
 use super::admission;
 use super::call::{CallTicket, ForwardedCall};
-use super::check::{Check, CheckFailure, CheckFailures, code_of};
+use super::check::{Check, CheckFailure, CheckFailures, CodedDenial};
 use super::pins::{self, denial, is_blocked};
 use super::record::CheckResult;
 use super::session::McpSession;
@@ -247,7 +247,7 @@ impl McpSession {
         inspection: TextInspection,
         judgement: Option<Judgement>,
     ) -> Inspected {
-        let by_rule = judgement.as_ref().and_then(|it| it.denial(named.call));
+        let by_rule = judgement.as_ref().and_then(|it| CodedDenial::by_rules(it, named.call));
         let by_setting = inspection.blocking_finding.as_ref().filter(|_| settings.enforce).map(
             |blocking_finding| {
                 let reason = format!(
@@ -256,7 +256,9 @@ impl McpSession {
                     pins::describe_finding(blocking_finding)
                 );
                 let hint = "Continue without it, and tell the user what was found.";
-                denial(Check::Finding.word(), named.call.name.raw(), &reason, hint)
+                let rule = Check::Finding.word();
+                let denial = denial(rule, named.call.name.raw(), &reason, hint);
+                CodedDenial { denial, code: ReasonCode::Finding }
             },
         );
         let denial = by_setting.or(by_rule);
@@ -278,7 +280,9 @@ impl McpSession {
         let id = record.id.to_string();
         self.write_within(&self.budgets.findings, record);
         match (denial, inspection.stripped) {
-            (Some(denial), _) => Inspected::Block(Box::new(Denial { record: Some(id), ..denial })),
+            (Some(coded), _) => {
+                Inspected::Block(Box::new(Denial { record: Some(id), ..coded.denial }))
+            }
             (None, Some(stripped)) => Inspected::Replace(stripped),
             (None, None) => Inspected::Pass,
         }
@@ -316,21 +320,14 @@ struct NamedText<'a> {
     place: &'a str,
 }
 
-fn verdict(
-    denial: Option<&Denial>,
-    judgement: Option<&Judgement>,
-) -> callgate_audit::RecordedVerdict {
+fn verdict(denial: Option<&CodedDenial>, judgement: Option<&Judgement>) -> RecordedVerdict {
+    if let Some(denial) = denial {
+        return denial.verdict();
+    }
+    let mut verdict =
+        record::without_rule(CallOutcome::Audit, ReasonCode::Finding, "something was found");
     let rules = judgement.map(record::verdict);
-    let Some(denial) = denial else {
-        let mut verdict =
-            record::without_rule(CallOutcome::Audit, ReasonCode::Finding, "something was found");
-        verdict.audits = rules.map(|rules| rules.audits).unwrap_or_default();
-        return verdict;
-    };
-    let mut verdict = record::without_rule(CallOutcome::Deny, code_of(denial), &denial.reason);
-    verdict.policy.clone_from(&denial.policy);
-    verdict.rule.clone_from(&denial.rule);
-    verdict.hint.clone_from(&denial.hint);
+    verdict.audits = rules.map(|rules| rules.audits).unwrap_or_default();
     verdict
 }
 

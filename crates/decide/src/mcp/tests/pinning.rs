@@ -1,6 +1,6 @@
 //! Pins: the effect of each setting in each state.
 
-use callgate_audit::{CallOutcome, RecordKind};
+use callgate_audit::{CallOutcome, ReasonCode, RecordKind};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinRegistry};
 
 use super::super::*;
@@ -70,12 +70,16 @@ fn a_changed_tool_is_recorded_once_and_the_denial_names_the_fix() {
     let changed = of(RecordKind::McpToolChanged)[0];
     assert!(changed.detail.as_ref().unwrap().starts_with("was v1:"));
     assert_eq!(changed.mcp.as_ref().unwrap().pin.as_deref(), Some("changed"));
-    assert_eq!(changed.verdict.as_ref().unwrap().action, CallOutcome::Deny);
+    let verdict = changed.verdict.as_ref().unwrap();
+    let code = Some(ReasonCode::PinChanged);
+    assert_eq!((verdict.action, verdict.code), (CallOutcome::Deny, code));
     let model_message = model_message(&call(&session, "echo").unwrap_err());
     assert!(
         model_message.contains("callgate mcp pins diff --server srv --tool echo"),
         "{model_message}"
     );
+    let called = world.last(RecordKind::McpToolCalled).verdict.unwrap();
+    assert_eq!(called.code, code, "a call of the tool has the same code");
 }
 
 #[test]
