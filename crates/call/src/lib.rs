@@ -21,6 +21,7 @@
 
 mod arguments;
 mod call;
+mod canonical;
 mod conversation;
 mod embedded;
 mod name;
@@ -31,6 +32,7 @@ pub mod spell;
 
 pub use arguments::{Arguments, ArgumentsForm, UnreadableArguments};
 pub use call::{CallId, Caller, ToolCall};
+pub use canonical::canonical_arguments;
 pub use conversation::{
     Conversation, FoundOrigin, HiddenConversation, PassageSource, Passages, ValueOrigins,
     ValuePlace,

@@ -4,8 +4,7 @@
 use std::time::Duration;
 
 use callgate_audit::RecordId;
-use callgate_call::{Arguments, Identity, OriginFields, Principal};
-use callgate_json::{Value, quote};
+use callgate_call::{Arguments, Identity, OriginFields, Principal, canonical_arguments};
 use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
 
@@ -218,50 +217,7 @@ pub(crate) fn before(at: i64, window: Duration) -> i64 {
 /// Equal arguments have equal hashes, however they are formatted: clients reformat them between
 /// model and server.
 pub(crate) fn hash(arguments: &Arguments) -> ArgumentHash {
-    let mut text = String::new();
-    match arguments.value() {
-        Ok(value) => write(value, &mut text),
-        Err(_) => text.push_str(arguments.raw()),
-    }
-    Sha256::digest(text).into()
-}
-
-/// Writes keys in sorted order, and numbers as doubles if they fit. The reader bounds the depth.
-fn write(value: &Value, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(text) => out.push_str(&number(text)),
-        Value::String(text) => out.push_str(&quote(text)),
-        Value::Array(items) => {
-            out.push('[');
-            for item in items {
-                write(item, out);
-                out.push(',');
-            }
-            out.push(']');
-        }
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by(|(a, _), (b, _)| a.cmp(b));
-            out.push('{');
-            for (key, member) in members {
-                out.push_str(&quote(key));
-                out.push(':');
-                write(member, out);
-                out.push(',');
-            }
-            out.push('}');
-        }
-    }
-}
-
-/// Clients that reformat JSON treat `1`, `1.0` and `1e0` as the same number.
-fn number(text: &str) -> String {
-    match text.parse::<f64>() {
-        Ok(double) if double.is_finite() => double.to_string(),
-        _ => text.to_owned(),
-    }
+    Sha256::digest(canonical_arguments(arguments.raw())).into()
 }
 
 #[cfg(test)]
@@ -274,6 +230,7 @@ mod tests {
         let same = of(r#"{"a":1,"b":["é",null]}"#);
         assert_eq!(of(r#"{ "b" : ["\u00e9", null], "a": 1.0 }"#), same);
         assert_eq!(of(""), of("{}"));
+        assert_eq!(of(r#"{"n":-0.0}"#), of(r#"{"n":0}"#));
         for other in [r#"{"a":1,"b":["é"]}"#, r#"{"a":"1","b":["é",null]}"#, r#"{"a":1}"#] {
             assert_ne!(of(other), same, "{other}");
         }

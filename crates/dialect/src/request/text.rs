@@ -114,17 +114,6 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{FEFF}'
 }
 
-/// The decoded text of a string; half of a surrogate pair counts as U+FFFD.
-pub(super) fn decode_lossy<'a>(string: &Text<'a>) -> Cow<'a, str> {
-    if !string.is_escaped() {
-        return Cow::Borrowed(string.raw());
-    }
-    let (mut text, mut half) = (String::with_capacity(string.raw().len()), Half::default());
-    walk(string.raw(), &mut half, |_, part| text.push_str(part));
-    half.give_up(|_, lost| text.push_str(lost));
-    Cow::Owned(text)
-}
-
 /// The decoded text of a string, and the place of each part of it in the document.
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,

@@ -156,6 +156,10 @@ fn an_execution_finds_its_intent_by_id_or_by_what_it_calls() {
     intend(&gateway, "notes-read_note", "call_9", "s1", r#"{"n":2,"m":"x"}"#);
     execute(&notes, None, r#"{ "m": "x", "n": 2.0 }"#);
     assert_eq!((joined(&shim), strays(&shim)), (Some(intents(&shim)[1]), 1));
+    // JavaScript writes a negative zero as `0`, and an infinite number as `null`.
+    intend(&gateway, "notes-read_note", "", "s1", r#"{"n":-0.0,"m":1e999}"#);
+    execute(&notes, None, r#"{"n":0,"m":null}"#);
+    assert_eq!((joined(&shim), strays(&shim)), (Some(intents(&shim)[2]), 1));
     // With other arguments, or in another session, it does not match.
     intend(&gateway, "mcp_notes_read_note", "call_10", "s1", r#"{"n":3}"#);
     execute(&notes, None, r#"{"n":4}"#);
