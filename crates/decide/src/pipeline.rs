@@ -6,10 +6,12 @@
 //! Resolved
 //!    │ recall    what earlier calls have written and done, where values came from
 //! Recalled
-//!    │ meter     ask the rules; count limits, check the history
-//! Metered
-//!    │ judge     what the rules and all checks say together
+//!    │ judge     ask the rules
 //! Judged
+//!    │ meter     count limits, check the history
+//! Metered
+//!    │ combine   what the rules and all checks say together
+//! Combined
 //!    │ wait      for an approver
 //! Answered
 //!    │ record    durable before the caller gets the decision
@@ -19,6 +21,7 @@
 //! Each stage consumes the result of the one before, so none can be skipped. The future never waits
 //! for the store on the thread that polls it: see [`store_query`](crate::store_query).
 
+mod combine;
 mod judge;
 mod meter;
 mod recall;
@@ -31,7 +34,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-pub(crate) use self::judge::Judged;
+pub(crate) use self::combine::Combined;
 pub(crate) use self::meter::Metered;
 pub(crate) use self::record::{Decided, STORE, durable};
 pub(crate) use self::resolve::{CallTarget, Resolved, unfit_extra_input};
@@ -73,7 +76,8 @@ async fn answer(
 ) -> Result<wait::Answered, StoreUnavailable> {
     let resolved = resolve::resolve(inner, subject).await?;
     let recalled = recall::recall(inner, resolved).await?;
-    let metered = meter::meter(inner, recalled).await?;
-    let judged = judge::judge(metered);
-    Ok(wait::wait(judged).await)
+    let judged = judge::judge(recalled);
+    let metered = meter::meter(inner, judged).await?;
+    let combined = combine::combine(metered);
+    Ok(wait::wait(combined).await)
 }
