@@ -39,7 +39,7 @@ mod tests;
 mod text;
 
 pub use admission::{ListRefusal, refused_by_lists};
-pub use call::{CallTicket, McpCall, McpDecision, McpPending};
+pub use call::{AllowedCall, McpCall, McpDecision, McpPending};
 pub use callgate_policy::{ExtraInput, Globs, Rate};
 pub use callgate_registry::Launch;
 pub use callgate_scan::inspect::{Severity, TextSource};

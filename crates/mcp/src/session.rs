@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use callgate_call::Arguments;
 use callgate_decide::mcp::{
-    CallTicket, ClientRead, McpCall, McpDecision, McpPending, McpSession, TextSource,
+    AllowedCall, ClientRead, McpCall, McpDecision, McpPending, McpSession, TextSource,
 };
 use callgate_decide::{Denial, Permit, Recorded};
 use callgate_json::{Edits, Span, member};
@@ -100,7 +100,11 @@ enum OpenRequest {
     Prompts,
     Resources,
     Tasks,
-    Call(Box<UnansweredCall>),
+    Call {
+        called: Box<UnansweredCall>,
+        /// A hash of its tool and arguments.
+        call_key: u64,
+    },
     /// A prompt, a resource, or the result of an unknown task.
     Text(TextSource),
     /// The later result of a call that became a task.
@@ -114,7 +118,9 @@ impl OpenRequest {
     /// The call that it is about.
     fn called(&self) -> Option<&UnansweredCall> {
         match self {
-            Self::Call(called) | Self::TaskResult(called) | Self::TaskState(called) => Some(called),
+            Self::Call { called, .. } | Self::TaskResult(called) | Self::TaskState(called) => {
+                Some(called)
+            }
             _ => None,
         }
     }
@@ -128,16 +134,14 @@ struct PendingServerRequest {
     /// The name of the answer in rules.
     method: &'static str,
     /// The calls that it may be about.
-    calls: Vec<CallTicket>,
+    calls: Vec<AllowedCall>,
 }
 
-/// A call that was forwarded.
+/// A call that was forwarded, and the era of the request about it.
 #[derive(Debug, Clone)]
 struct UnansweredCall {
-    ticket: CallTicket,
+    call: AllowedCall,
     era: Era,
-    /// A hash of its tool and arguments.
-    call_key: u64,
 }
 
 /// A request that waits for its verdict.
@@ -183,7 +187,7 @@ pub(crate) struct CallToJudge {
     tool: String,
     arguments: Arguments,
     meta: RequestMeta,
-    continues: Option<CallTicket>,
+    continues: Option<AllowedCall>,
     era: Era,
     call_key: u64,
     /// The other values in the request.
@@ -410,7 +414,7 @@ impl RpcSession {
                 OpenRequest::Other
             }
         };
-        let belongs_to = open_request.called().map(|called| called.ticket.clone());
+        let belongs_to = open_request.called().map(|called| called.call.clone());
         match self.judge_message(method, text, params, belongs_to.as_slice()) {
             Ok(message) => {
                 self.open_requests.insert(id, open_request);
@@ -424,9 +428,9 @@ impl RpcSession {
     /// judged like the call's result.
     fn of_task(&self, text: &str, params: Option<Span>) -> Option<Box<UnansweredCall>> {
         let task = params.and_then(|params| params::text_member(text, params, "taskId"))?;
-        let ticket = self.ongoing_calls.lock().task(&task)?;
+        let call = self.ongoing_calls.lock().task(&task)?;
         let era = params::era(text, params::meta(text, params));
-        Some(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
+        Some(Box::new(UnansweredCall { call, era }))
     }
 
     /// A request about the state of a task, which in the newer revisions carries the result.
@@ -522,21 +526,19 @@ impl RpcSession {
         if self.held.remove(&id) != Some(Held::Waiting) {
             return self.resolve_held(&id, None);
         }
-        let (permit, extra_replacements, ticket) = match decision {
-            McpDecision::Allow { permit, extra_replacements, ticket } if ticket.is_for(&permit) => {
-                (permit, extra_replacements, ticket)
+        let (permit, extra_replacements, call) = match decision {
+            McpDecision::Allow { permit, extra_replacements, call } if call.is_for(&permit) => {
+                (permit, extra_replacements, call)
             }
-            McpDecision::Allow { ticket, .. } => {
-                let denial = Denial::refused(ticket.tool(), "the permit is for another call");
+            McpDecision::Allow { call, .. } => {
+                let denial = Denial::refused(call.tool(), "the permit is for another call");
                 return self.refuse_call(&id, era, &denial);
             }
             McpDecision::Deny(denial) => return self.refuse_call(&id, era, &denial),
         };
         let rewritten = permit.rewritten().map(str::to_owned);
-        self.open_requests.insert(
-            id.clone(),
-            OpenRequest::Call(Box::new(UnansweredCall { ticket, era, call_key })),
-        );
+        let called = Box::new(UnansweredCall { call, era });
+        self.open_requests.insert(id.clone(), OpenRequest::Call { called, call_key });
         let mut edits = Edits::default();
         extra_inputs.replace(&extra_replacements, &mut edits);
         match (rewritten, arguments_at) {

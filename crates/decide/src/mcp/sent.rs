@@ -4,7 +4,7 @@ use callgate_audit::{CallOutcome, McpFacts, RecordKind, TextRuleMatch};
 use callgate_call::{Arguments, ArgumentsForm, ToolCall};
 use callgate_policy::{Denial, ExtraInput, Findings, Judgement};
 
-use super::call::{CallTicket, ForwardedCall};
+use super::call::{AllowedCall, ForwardedCall};
 use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
 use crate::clock::now;
@@ -18,7 +18,7 @@ pub struct SentMessage<'a> {
     /// Its name in rules and records: its method, or the method of the request that it answers.
     pub method: &'a str,
     /// The calls that it may belong to.
-    pub calls: &'a [CallTicket],
+    pub calls: &'a [AllowedCall],
     /// The values in the message.
     pub extra_inputs: Vec<ExtraInput>,
 }

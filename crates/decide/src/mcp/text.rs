@@ -7,7 +7,7 @@ use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, Spent
 use callgate_scan::inspect::{Finding, InspectionContext, TextSource, inspect_json, strip};
 
 use super::admission;
-use super::call::{CallTicket, ForwardedCall};
+use super::call::{AllowedCall, ForwardedCall};
 use super::check::{Check, CheckFailure, CheckFailures, CodedDenial};
 use super::pins::{self, denial, is_blocked};
 use super::record::CheckResult;
@@ -75,26 +75,26 @@ pub enum ClientRead<'a> {
 impl McpSession {
     /// Inspects the result of a call, or the error in its place: raw JSON. Both the visible and the
     /// structured content are inspected, because models may get either.
-    pub fn result(&self, ticket: &CallTicket, raw: &str) -> Inspected {
+    pub fn result(&self, allowed: &AllowedCall, raw: &str) -> Inspected {
         let settings = self.settings();
-        let call = &ticket.0.call;
+        let call = &allowed.0.call;
         let inspection = self.inspect(&settings, TextSource::Result, raw);
         // The call itself was judged before. Now only the findings matter.
         let judgement = (!inspection.findings.is_empty()).then(|| {
             let found = Findings::Of(&inspection.findings);
-            self.judge_result(&ticket.0, found)
+            self.judge_result(&allowed.0, found)
         });
-        let named = NamedText { call, tool: &ticket.0.tool, place: "result" };
+        let named = NamedText { call, tool: &allowed.0.tool, place: "result" };
         self.conclude(&settings, named, inspection, judgement)
     }
 
     /// Judges a result by the rules, under every alias of its tool.
-    fn judge_result(&self, ticket: &ForwardedCall, found: Findings<'_>) -> Judgement {
+    fn judge_result(&self, forwarded: &ForwardedCall, found: Findings<'_>) -> Judgement {
         let (policies, limits) = (self.policies(), SpentLimits::none());
         let judge = |call| policies.judge_with(call, &now(), &limits, found);
         let denied =
-            ticket.aliases.iter().map(|(_, call)| judge(call)).find(|it| !it.verdict.passes());
-        denied.unwrap_or_else(|| judge(&ticket.call))
+            forwarded.aliases.iter().map(|(_, call)| judge(call)).find(|it| !it.verdict.passes());
+        denied.unwrap_or_else(|| judge(&forwarded.call))
     }
 
     /// Inspects any other text of the server: raw JSON.

@@ -149,10 +149,10 @@ impl RpcSession {
             OpenRequest::Resources => {
                 self.list(id, text, result, ListKind::Resources, &open_request)
             }
-            OpenRequest::Call(called)
+            OpenRequest::Call { called, .. }
             | OpenRequest::TaskResult(called)
             | OpenRequest::TaskState(called) => {
-                self.remember_call(text, &parts, called);
+                self.remember_call(text, &parts, &open_request, called);
                 self.call_result(id, text, result, &open_request, called)
             }
             OpenRequest::Tasks => self.tasks(id, text, result, &open_request),
@@ -284,7 +284,7 @@ impl RpcSession {
         open_request: &OpenRequest,
         called: &UnansweredCall,
     ) -> Vec<SessionStep> {
-        match self.mcp_session.result(&called.ticket, result.of(text)) {
+        match self.mcp_session.result(&called.call, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
             Inspected::Block(denial) => {
@@ -305,7 +305,13 @@ impl RpcSession {
     }
 
     /// The call continues, as a task or after the client has answered: what follows belongs to it.
-    fn remember_call(&mut self, text: &str, result: &[Member<'_>], called: &UnansweredCall) {
+    fn remember_call(
+        &mut self,
+        text: &str,
+        result: &[Member<'_>],
+        open_request: &OpenRequest,
+        called: &UnansweredCall,
+    ) {
         let task = match part(result, "task") {
             Some(task) => member(text, task, "taskId"),
             None => part(result, "taskId"),
@@ -313,10 +319,11 @@ impl RpcSession {
         if let Some(task) = task.and_then(|task| params::string(text, task)) {
             let mut ongoing_calls = self.ongoing_calls.lock();
             ongoing_calls.own_task(&task);
-            ongoing_calls.keep_task(task, called.ticket.clone());
+            ongoing_calls.keep_task(task, called.call.clone());
         }
-        if self.keep_state(text, result) {
-            self.ongoing_calls.lock().keep_round(called.call_key, called.ticket.clone());
+        let asks = self.keep_state(text, result);
+        if let (true, OpenRequest::Call { call_key, .. }) = (asks, open_request) {
+            self.ongoing_calls.lock().keep_round(*call_key, called.call.clone());
         }
     }
 
@@ -516,7 +523,7 @@ fn guess_request(text: &str, outcome: AnswerContent) -> OpenRequest {
 /// The error in place of an answer that is not forwarded.
 fn error_answer(id: &Id, open_request: &OpenRequest, text: &str) -> SessionStep {
     to_client(match open_request {
-        OpenRequest::Call(called) | OpenRequest::TaskResult(called) => {
+        OpenRequest::Call { called, .. } | OpenRequest::TaskResult(called) => {
             answers::refused_call(id, called.era, text)
         }
         _ => answers::error(Some(id), answers::REFUSED, text),

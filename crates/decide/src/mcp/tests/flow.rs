@@ -122,11 +122,11 @@ fn intend(world: &World, name: &str, id: &str, session: &str, arguments: &str) {
     assert!(matches!(runtime.block_on(response_decider.decide(call.clone())), Decision::Allow(_)));
 }
 
-fn execute(session: &McpSession, id: Option<&str>, arguments: &str) -> CallTicket {
+fn execute(session: &McpSession, id: Option<&str>, arguments: &str) -> AllowedCall {
     let request = McpCall::new("read_note", Arguments::json(arguments));
     let call_id = id.map(str::to_owned);
     match decide(session.call(McpCall { call_id, ..request })) {
-        McpDecision::Allow { ticket, .. } => ticket,
+        McpDecision::Allow { call, .. } => call,
         McpDecision::Deny(denial) => panic!("{denial:?}"),
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn decide(pending: McpPending) -> McpDecision {
 }
 
 /// A call without arguments.
-pub(super) fn call(session: &McpSession, tool: &str) -> Result<CallTicket, Box<Denial>> {
+pub(super) fn call(session: &McpSession, tool: &str) -> Result<AllowedCall, Box<Denial>> {
     call_with(session, tool, "{}")
 }
 
@@ -116,9 +116,9 @@ pub(super) fn call_with(
     session: &McpSession,
     tool: &str,
     arguments: &str,
-) -> Result<CallTicket, Box<Denial>> {
+) -> Result<AllowedCall, Box<Denial>> {
     match decide(session.call(McpCall::new(tool, Arguments::json(arguments)))) {
-        McpDecision::Allow { ticket, .. } => Ok(ticket),
+        McpDecision::Allow { call, .. } => Ok(call),
         McpDecision::Deny(denial) => Err(Box::new(denial)),
     }
 }
