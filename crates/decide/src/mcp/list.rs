@@ -132,8 +132,8 @@ impl McpSession {
         let settings = self.settings();
         let mut names = HashSet::new();
         let seen: Vec<ObservedDefinition> =
-            raw.iter().map(|raw| Ok((read(raw, &mut names)?, Ok(None)))).collect();
-        let shown = seen.iter().flatten().map(|(definition, _)| self.shown(definition)).collect();
+            raw.iter().map(|raw| ObservedDefinition::new(read(raw, &mut names))).collect();
+        let shown = seen.iter().filter_map(|seen| Some(self.shown(seen.definition()?))).collect();
         let mut listing = self.listing.lock();
         listing.tools = self.inner.mcp_state.shown_lists.add(&listing.tools, shown);
         listing.add_page(page);
@@ -143,13 +143,15 @@ impl McpSession {
     }
 
     fn tool(&self, settings: &McpSettings, seen: ObservedDefinition, raw: &str) -> ListAction {
-        let (definition, observed) = match seen {
-            Ok(seen) => seen,
-            Err(why) => return self.unpinnable(settings, "tools/list", &why),
+        let (definition, pinned) = match seen {
+            ObservedDefinition::Read { definition, pinned } => (definition, pinned),
+            ObservedDefinition::Unreadable(why) => {
+                return self.unpinnable(settings, "tools/list", &why);
+            }
         };
         let name = definition.name();
         let mut failures = CheckFailures::default();
-        let change = observed.unwrap_or_else(|failure| {
+        let change = pinned.unwrap_or_else(|failure| {
             failures.add([failure]);
             None
         });
@@ -224,21 +226,23 @@ impl McpSession {
             ItemKind::Prompt | ItemKind::Tool => (TextSource::Prompt, "prompts/list"),
         };
         let read = Definition::read(kind, raw).map_err(|why| why.to_string());
-        let seen = self.observe(settings, vec![read.map(|definition| (definition, Ok(None)))]);
-        let (definition, observed) = match seen.into_iter().next() {
-            Some(Ok(seen)) => seen,
-            Some(Err(why)) => return self.unpinnable(settings, method, &why),
+        let seen = self.observe(settings, vec![ObservedDefinition::new(read)]);
+        let (definition, pinned) = match seen.into_iter().next() {
+            Some(ObservedDefinition::Read { definition, pinned }) => (definition, pinned),
+            Some(ObservedDefinition::Unreadable(why)) => {
+                return self.unpinnable(settings, method, &why);
+            }
             None => return self.unpinnable(settings, method, "nothing was read"),
         };
         let mut failures = CheckFailures::default();
-        let change = observed.unwrap_or_else(|failure| {
+        let change = pinned.unwrap_or_else(|failure| {
             failures.add([failure]);
             None
         });
         failures.add(admission::server(settings, &self.server));
         let identity = ItemIdentity::of(self.server.as_str(), &definition);
         let (name, version) = self.shown(&definition);
-        let state = self.cache().state_as(&identity, &version);
+        let state = self.cache().status_as(&identity, &version);
         shown.push((name, version));
         failures.add(pins::check(settings, &identity, state));
         if !settings.enforce {
@@ -260,8 +264,8 @@ impl McpSession {
         let identity = ItemIdentity { server, kind: ItemKind::Prompt, name };
         let cache = self.fresh_cache();
         let state = match self.listing.lock().prompts.get(&identity.name) {
-            Some(shown) => cache.state_as(&identity, &shown),
-            None => cache.registry.state_of(&identity),
+            Some(shown) => cache.status_as(&identity, &shown),
+            None => cache.registry.status_of(&identity),
         };
         pins::check(settings, &identity, state)
     }
@@ -351,7 +355,7 @@ impl McpSession {
             None => record::without_rule(CallOutcome::Allow, ReasonCode::Default, "it is shown"),
             Some(denial) => denial.verdict(),
         });
-        let state = cache.registry.state_of(&ItemIdentity::of(&self.server, definition));
+        let state = cache.registry.status_of(&ItemIdentity::of(&self.server, definition));
         record.mcp = Some(McpFacts {
             place: Some(report.place.to_owned()),
             pin: Some(state.as_str().to_owned()),

@@ -155,7 +155,7 @@ impl RegistryCache {
     /// A tool of a server, if it has been seen.
     pub(crate) fn tool(&mut self, server: &str, tool: &str) -> Option<ToolSnapshot> {
         let pin = self.registry.get(&ItemIdentity::tool(server, tool))?;
-        let (state, hash) = (pin.state(), pin.seen().hash.as_str().to_owned());
+        let (state, hash) = (pin.status(), pin.seen().hash.as_str().to_owned());
         let key = key(server, pin.seen().whole.as_str());
         if let Some(inspection) = self.inspected.get(&key) {
             return Some(ToolSnapshot { state, hash, inspection: Arc::clone(inspection) });
@@ -175,7 +175,7 @@ impl RegistryCache {
         tool: &str,
         shown: &Version,
     ) -> Option<ToolSnapshot> {
-        let state = self.state_as(&ItemIdentity::tool(server, tool), shown);
+        let state = self.status_as(&ItemIdentity::tool(server, tool), shown);
         if state == PinStatus::Unseen {
             return None;
         }
@@ -186,8 +186,8 @@ impl RegistryCache {
     }
 
     /// The pin status of the definition that this server shows.
-    pub(crate) fn state_as(&self, identity: &ItemIdentity, shown: &Version) -> PinStatus {
-        match self.registry.get(identity).map(|pin| (pin.state(), &pin.version)) {
+    pub(crate) fn status_as(&self, identity: &ItemIdentity, shown: &Version) -> PinStatus {
+        match self.registry.get(identity).map(|pin| (pin.status(), &pin.version)) {
             None => PinStatus::Unseen,
             Some((PinStatus::Quarantined, _)) => PinStatus::Quarantined,
             Some((_, trusted)) if shown.is_same(trusted) => PinStatus::Trusted,
@@ -244,7 +244,7 @@ impl RegistryCache {
         let Some(own) = pins().find(|pin| pin.identity.server == server) else { return Vec::new() };
         let is_twin = |pin: &&Pin| {
             pin.identity.server != server
-                && pin.state() == PinStatus::Trusted
+                && pin.status() == PinStatus::Trusted
                 && pin.seen().hash == own.seen().hash
         };
         pins().filter(is_twin).map(|pin| pin.identity.server.clone()).collect()

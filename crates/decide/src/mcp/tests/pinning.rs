@@ -156,5 +156,5 @@ fn a_pin_survives_the_store() {
     assert_eq!(pin_of(stored_pin(pin)).as_ref(), Some(pin));
     // An invalid state allows nothing.
     let odd = callgate_store::StoredPin { state: "trusty".into(), ..stored_pin(pin) };
-    assert_eq!(pin_of(odd).unwrap().state(), callgate_registry::PinStatus::Quarantined);
+    assert_eq!(pin_of(odd).unwrap().status(), callgate_registry::PinStatus::Quarantined);
 }
