@@ -267,7 +267,7 @@ impl RpcSession {
 
     /// The refusal of a client message that cannot be forwarded.
     pub(crate) fn refuse(&self, unfit: &Unfit) -> SessionStep {
-        self.mcp_session.withheld("the client", &unfit.why.to_string());
+        self.mcp_session.record_withheld("the client", &unfit.why.to_string());
         let text = format!("callgate did not forward this message: {}", unfit.why);
         to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
     }
@@ -289,7 +289,7 @@ impl RpcSession {
                         vec![self.client_response(Some(&id), pending_request, text, outcome)]
                     }
                     None => {
-                        self.mcp_session.withheld(
+                        self.mcp_session.record_withheld(
                             "the client",
                             "it answers a request that the server did not send",
                         );
@@ -308,7 +308,7 @@ impl RpcSession {
     ) -> Vec<SessionStep> {
         // Some servers run a request without an id, and just do not answer it.
         if !method.starts_with("notifications/") {
-            self.mcp_session.withheld("the client", "a request without an id");
+            self.mcp_session.record_withheld("the client", "a request without an id");
             return Vec::new();
         }
         let cancels = params.filter(|_| method == "notifications/cancelled");
@@ -338,7 +338,8 @@ impl RpcSession {
             Transport::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
             // Requests are refused earlier. A message that nobody waits for is dropped.
             Transport::Pipe(queue) if queue.is_overfull() => {
-                self.mcp_session.withheld("the client", "too many messages are waiting for a call");
+                self.mcp_session
+                    .record_withheld("the client", "too many messages are waiting for a call");
                 Vec::new()
             }
             Transport::Pipe(queue) => {
@@ -383,17 +384,17 @@ impl RpcSession {
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
         if self.is_foreign_task(method, text, params) {
-            self.mcp_session.withheld("the client", "it asks for a task of another client");
+            self.mcp_session.record_withheld("the client", "it asks for a task of another client");
             let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
         let open_request = match JudgedMethod::parse(method) {
             Some(JudgedMethod::Call) => return self.call(id, text, params.unwrap_or_default()),
             Some(JudgedMethod::Prompt) => {
-                return self.read(id, NameKey::Name, text, params.unwrap_or_default());
+                return self.request_read(id, NameKey::Name, text, params.unwrap_or_default());
             }
             Some(JudgedMethod::Resource) => {
-                return self.read(id, NameKey::Uri, text, params.unwrap_or_default());
+                return self.request_read(id, NameKey::Uri, text, params.unwrap_or_default());
             }
             Some(JudgedMethod::Initialize) => OpenRequest::Initialize,
             Some(JudgedMethod::Tools) => {
@@ -443,7 +444,7 @@ impl RpcSession {
     }
 
     /// Handles a request for a prompt or a resource.
-    fn read(&mut self, id: Id, key: NameKey, text: &str, params: Span) -> Vec<SessionStep> {
+    fn request_read(&mut self, id: Id, key: NameKey, text: &str, params: Span) -> Vec<SessionStep> {
         let named = match NamedParams::read(text, params, key) {
             Ok(named) => named,
             Err(error) => return vec![invalid_params(&id, &error)],

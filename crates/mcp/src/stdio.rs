@@ -190,7 +190,7 @@ impl WrapState {
     /// Handles a line of one side, then waits until the other side has read enough of what was sent
     /// before.
     async fn line(self: &Arc<Self>, line: SplitLine, side: Peer) {
-        for question in self.read(line, side) {
+        for question in self.take_line(line, side) {
             self.ask(question, side).await;
         }
         match side {
@@ -201,7 +201,7 @@ impl WrapState {
 
     /// Sends what a line leads to at once. Returns the calls to judge. The messages are queued while
     /// the session is locked: whichever task comes next, its messages come after them.
-    fn read(self: &Arc<Self>, line: SplitLine, side: Peer) -> Vec<CallToJudge> {
+    fn take_line(self: &Arc<Self>, line: SplitLine, side: Peer) -> Vec<CallToJudge> {
         let limit = self.settings.max_message;
         let mut session = self.session.lock();
         let steps = match (side, line) {

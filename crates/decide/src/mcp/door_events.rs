@@ -13,7 +13,7 @@ impl McpSession {
     }
 
     /// Records a message that was not forwarded, with its sender and the reason.
-    pub fn withheld(&self, whose: &str, why: &str) {
+    pub fn record_withheld(&self, whose: &str, why: &str) {
         if self.budgets.withheld.has_room() {
             tracing::warn!(server = self.server, whose, why, "a message was not forwarded");
         }

@@ -121,14 +121,20 @@ impl McpSession {
         Some(pin.seen().definition.clone())
     }
 
+    /// Pins the tools of a page that no client gets, and records them like [`Self::judge_tools`].
+    pub fn pin_tools(&self, raw: &[&str], page: ListPage) {
+        self.judge_tools(raw, page);
+    }
+
     /// Whether this session has seen the complete list of tools. If not, the caller requests the
     /// list before the first call, so that pins never depend on the client.
     pub fn knows_tools(&self) -> bool {
         self.listing.lock().whole
     }
 
-    /// Decides each definition of one page of the list of tools, in order.
-    pub fn tools(&self, raw: &[&str], page: ListPage) -> Vec<ListAction> {
+    /// Judges each definition of one page of the list of tools, in order, and pins those that are
+    /// new. What is new, changed or hidden is recorded.
+    pub fn judge_tools(&self, raw: &[&str], page: ListPage) -> Vec<ListAction> {
         let settings = self.settings();
         let mut names = HashSet::new();
         let seen: Vec<ObservedDefinition> =
@@ -181,8 +187,8 @@ impl McpSession {
         })
     }
 
-    /// Decides one page of the list of prompts. Prompts are pinned like tools.
-    pub fn prompts(&self, raw: &[&str]) -> Vec<ListAction> {
+    /// Judges one page of the list of prompts. Prompts are pinned like tools.
+    pub fn judge_prompts(&self, raw: &[&str]) -> Vec<ListAction> {
         let (settings, mut shown) = (self.settings(), Vec::new());
         let prompt = |raw: &&str| self.pinned(&settings, ItemKind::Prompt, raw, &mut shown);
         let items = raw.iter().map(prompt).collect();
@@ -196,14 +202,14 @@ impl McpSession {
         (definition.name().to_owned(), Version::new(&self.launch, definition))
     }
 
-    /// Decides the instructions of the server, a JSON string.
-    pub fn instructions(&self, raw: &str) -> ListAction {
+    /// Judges the instructions of the server, a JSON string.
+    pub fn judge_instructions(&self, raw: &str) -> ListAction {
         // The shown instructions need not be remembered, because they are sent only once.
         self.pinned(&self.settings(), ItemKind::Instructions, raw, &mut Vec::new())
     }
 
-    /// Decides one page of a list of resources or resource templates.
-    pub fn resources(&self, raw: &[&str]) -> Vec<ListAction> {
+    /// Judges one page of a list of resources or resource templates.
+    pub fn judge_resources(&self, raw: &[&str]) -> Vec<ListAction> {
         raw.iter()
             .map(|raw| match self.inspect_text(TextSource::Resource, "resources/list", raw) {
                 (None, None) => ListAction::Keep,

@@ -38,7 +38,7 @@ impl McpSession {
         let named = self.named(sent.method, Arguments::json(""))?;
         let mut extra_inputs = self.readable(sent.extra_inputs);
         if let Some(failure) = unfit_extra_input(&self.inner.in_force().settings, &extra_inputs) {
-            self.withheld("the client", &failure.reason);
+            self.record_withheld("the client", &failure.reason);
             let denial = Denial::refused(sent.method, &failure.reason);
             return Err(Box::new(Denial { hint: failure.hint, ..denial }));
         }

@@ -75,21 +75,21 @@ pub enum ClientRead<'a> {
 impl McpSession {
     /// Inspects the result of a call, or the error in its place: raw JSON. Both the visible and the
     /// structured content are inspected, because models may get either.
-    pub fn result(&self, allowed: &AllowedCall, raw: &str) -> Inspected {
+    pub fn judge_result(&self, allowed: &AllowedCall, raw: &str) -> Inspected {
         let settings = self.settings();
         let call = &allowed.0.call;
         let inspection = self.inspect(&settings, TextSource::Result, raw);
         // The call itself was judged before. Now only the findings matter.
         let judgement = (!inspection.findings.is_empty()).then(|| {
             let found = Findings::Of(&inspection.findings);
-            self.judge_result(&allowed.0, found)
+            self.judge_by_rules(&allowed.0, found)
         });
         let named = NamedText { call, tool: &allowed.0.tool, place: "result" };
         self.conclude(&settings, named, inspection, judgement)
     }
 
     /// Judges a result by the rules, under every alias of its tool.
-    fn judge_result(&self, forwarded: &ForwardedCall, found: Findings<'_>) -> Judgement {
+    fn judge_by_rules(&self, forwarded: &ForwardedCall, found: Findings<'_>) -> Judgement {
         let (policies, limits) = (self.policies(), SpentLimits::none());
         let judge = |call| policies.judge_with(call, &now(), &limits, found);
         let denied =
@@ -98,7 +98,7 @@ impl McpSession {
     }
 
     /// Inspects any other text of the server: raw JSON.
-    pub fn text(&self, place: TextSource, raw: &str) -> Inspected {
+    pub fn judge_text(&self, place: TextSource, raw: &str) -> Inspected {
         match self.inspect_text(place, word(place), raw) {
             (Some(denial), _) => Inspected::Block(denial),
             (None, Some(stripped)) => Inspected::Replace(stripped),
@@ -143,7 +143,7 @@ impl McpSession {
             ServerRequest::Sampling => TextSource::Sampling,
             ServerRequest::Elicitation | ServerRequest::Roots => TextSource::Elicitation,
         };
-        Ok(self.text(place, raw))
+        Ok(self.judge_text(place, raw))
     }
 
     /// Whether the client may read something. Rules see it as `resources/read` with a `uri`, or as

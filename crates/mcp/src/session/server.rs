@@ -34,7 +34,7 @@ impl RpcSession {
 
     /// Withholds a message, with an error for the request that waits for it.
     pub(crate) fn withhold(&mut self, unfit: &Unfit, line: &[u8]) -> Vec<SessionStep> {
-        self.mcp_session.withheld("the server", &unfit.why.to_string());
+        self.mcp_session.record_withheld("the server", &unfit.why.to_string());
         // If exactly one request is open, this must be its answer, unless it is a greeting or a log
         // line.
         let is_only = self.open_requests.len() == 1 && is_like_an_answer(line);
@@ -77,7 +77,7 @@ impl RpcSession {
                     self.server_response(&id, guess_request(text, outcome), text, outcome)
                 }
                 None => {
-                    self.mcp_session.withheld(
+                    self.mcp_session.record_withheld(
                         "the server",
                         "it answers a request that the client did not send",
                     );
@@ -179,7 +179,7 @@ impl RpcSession {
         let all = members(text, result);
         let mut edits = Edits::default();
         if let Some(content) = all.iter().find(|member| member.key.is("instructions")) {
-            match self.mcp_session.instructions(content.value.of(text)) {
+            match self.mcp_session.judge_instructions(content.value.of(text)) {
                 ListAction::Keep => {}
                 ListAction::Replace(stripped) => edits.replace(content.value, stripped),
                 ListAction::Hide { why } => {
@@ -191,7 +191,7 @@ impl RpcSession {
         }
         let rest = all.iter().filter(|member| !member.key.is("instructions"));
         for member in rest {
-            match self.mcp_session.text(TextSource::Instructions, member.value.of(text)) {
+            match self.mcp_session.judge_text(TextSource::Instructions, member.value.of(text)) {
                 Inspected::Pass => {}
                 Inspected::Replace(other) => edits.replace(member.value, other),
                 Inspected::Block(denial) => {
@@ -225,19 +225,22 @@ impl RpcSession {
     ) -> Vec<SessionStep> {
         let Some(entries) = lists::items(text, result, list) else {
             let why = "callgate withheld the server's list: it cannot be read unambiguously";
-            self.mcp_session.withheld("the server", "a list that cannot be read unambiguously");
+            self.mcp_session
+                .record_withheld("the server", "a list that cannot be read unambiguously");
             return vec![error_answer(id, open_request, why)];
         };
         let raw: Vec<&str> = entries.iter().map(|entry| entry.of(text)).collect();
         // The rest of the result reaches the client too.
         let rest = lists::without_entries(text, result, &entries);
-        if let Inspected::Block(denial) = self.mcp_session.text(TextSource::Instructions, &rest) {
+        if let Inspected::Block(denial) =
+            self.mcp_session.judge_text(TextSource::Instructions, &rest)
+        {
             return vec![error_answer(id, open_request, &self.mcp_session.withheld_text(&denial))];
         }
         let mut verdicts = match list {
-            ListKind::Tools(page) => self.mcp_session.tools(&raw, page),
-            ListKind::Prompts => self.mcp_session.prompts(&raw),
-            ListKind::Resources => self.mcp_session.resources(&raw),
+            ListKind::Tools(page) => self.mcp_session.judge_tools(&raw, page),
+            ListKind::Prompts => self.mcp_session.judge_prompts(&raw),
+            ListKind::Resources => self.mcp_session.judge_resources(&raw),
         };
         for (verdict, raw) in verdicts.iter_mut().zip(&raw) {
             if lists::has_odd_keys(raw) {
@@ -284,7 +287,7 @@ impl RpcSession {
         open_request: &OpenRequest,
         called: &UnansweredCall,
     ) -> Vec<SessionStep> {
-        match self.mcp_session.result(&called.call, result.of(text)) {
+        match self.mcp_session.judge_result(&called.call, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
             Inspected::Block(denial) => {
@@ -476,7 +479,7 @@ impl RpcSession {
 
     /// Forwards a text that a person or a model will read. A blocked one is dropped.
     fn forward_text(&mut self, text: &str, at: Span, place: TextSource) -> Vec<SessionStep> {
-        match self.mcp_session.text(place, at.of(text)) {
+        match self.mcp_session.judge_text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
             Inspected::Block(_) => Vec::new(),
@@ -492,7 +495,7 @@ impl RpcSession {
         id: &Id,
         open_request: &OpenRequest,
     ) -> Vec<SessionStep> {
-        match self.mcp_session.text(place, at.of(text)) {
+        match self.mcp_session.judge_text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
             Inspected::Block(denial) => {

@@ -86,7 +86,7 @@ impl World {
     /// A session whose server has listed these tools.
     pub(super) fn listed(&self, server: &str, tools: &[&str]) -> McpSession {
         let session = self.session(server);
-        session.tools(tools, ListPage::ONLY);
+        session.judge_tools(tools, ListPage::ONLY);
         session
     }
 
