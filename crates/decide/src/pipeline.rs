@@ -25,10 +25,10 @@ mod combine;
 mod judge;
 mod meter;
 mod recall;
-mod record;
 mod resolve;
 mod subject;
 mod wait;
+mod write_record;
 
 use std::sync::Arc;
 
@@ -36,10 +36,10 @@ use tokio::sync::oneshot;
 
 pub(crate) use self::combine::Combined;
 pub(crate) use self::meter::Metered;
-pub(crate) use self::record::{Decided, STORE, durable};
-pub(crate) use self::resolve::{CallTarget, Resolved, unfit_extra_input};
+pub(crate) use self::resolve::{CallTarget, HistoryEntry, Resolved, unfit_extra_input};
 pub(crate) use self::subject::{CallSource, ServerCall, Subject};
 pub use self::wait::NO_APPROVER;
+pub(crate) use self::write_record::{Decided, STORE, durable};
 use crate::decider::DeciderState;
 use crate::store_query::StoreUnavailable;
 
@@ -64,9 +64,9 @@ pub(crate) async fn decide_in_turn(
     match answer(&inner, Arc::clone(&subject)).await {
         Ok(answered) => {
             let held = Some(turn).filter(|_| answered.matters_later());
-            record::record(&inner, answered, held).await
+            write_record::record(&inner, answered, held).await
         }
-        Err(StoreUnavailable) => record::refuse(&inner, &subject),
+        Err(StoreUnavailable) => write_record::refuse(&inner, &subject),
     }
 }
 

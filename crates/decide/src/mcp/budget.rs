@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use callgate_audit::{Record, RecordKind};
 
 use super::session::McpSessionState;
-use crate::record;
+use crate::new_record;
 
 /// The maximum number of records of one kind.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl McpSessionState {
 
     fn record_budget(&self, detail: &str) {
         let mut record =
-            record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
+            new_record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
         record.mcp = Some(self.facts(&self.settings()));
         record.detail = Some(format!("{}: {detail}", self.server));
         self.inner.write(record);

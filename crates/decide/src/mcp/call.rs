@@ -14,10 +14,10 @@ use super::alias::Alias;
 use super::join::{self, ArgumentHash};
 use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
-use super::state::now_micros;
+use crate::clock::now_micros;
+use crate::new_record;
 use crate::pending::Detached;
 use crate::pipeline::{self, CallSource, Decided, ServerCall, Subject};
-use crate::record;
 
 /// A `tools/call` request.
 #[derive(Debug)]
@@ -197,7 +197,8 @@ impl McpSession {
     /// Denies a call with a name that no rule can match.
     fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> Box<Denial> {
         let mut record = self.record(RecordKind::McpToolCalled, origin, tool);
-        record.verdict = Some(record::without_rule(CallOutcome::Deny, ReasonCode::BadName, why));
+        record.verdict =
+            Some(new_record::without_rule(CallOutcome::Deny, ReasonCode::BadName, why));
         let mut denial = Box::new(Denial::refused(tool, why));
         denial.record = Some(record.id.to_string());
         self.inner.write(record);

@@ -1,87 +1,17 @@
 //! Keeps calls in the history of their session.
 
-use callgate_call::Arguments;
-use callgate_policy::Judgement;
-
-use super::check::{CheckFailure, CheckFailures};
 use super::flows::{self, PastCall};
-use super::join::{self, KeyedStep};
+use super::join;
 use super::resolve::{TargetTool, unread_flows};
 use super::settings::CheckAction;
+use crate::checks::CheckFailure;
 use crate::decider::DeciderState;
-use crate::pipeline::{CallTarget, Resolved, ServerCall, Subject};
+use crate::pipeline::{HistoryEntry, ServerCall, Subject};
+use crate::session_steps::KeyedStep;
 
-/// Whether a call was added to the history of its session before it was allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HistoryEntry {
-    NotKept,
-    Kept,
-}
-
-impl Resolved {
-    /// Adds failed checks, as alerts if checks are not enforced.
-    pub(crate) fn add_failures(&mut self, found: impl IntoIterator<Item = CheckFailure>) {
-        let mut failures = CheckFailures::default();
-        failures.add(found);
-        if !self.enforce {
-            failures.downgrade_to_alerts();
-        }
-        self.failures.join(failures);
-    }
-
-    fn server_call(&self) -> Option<(&Subject, &ServerCall, &TargetTool)> {
-        Some((&self.subject, self.subject.server_call()?, self.target_tool()?))
-    }
-
-    /// Checks the history again and adds the call to it, in one transaction.
-    pub(crate) fn add_to_history(&mut self, inner: &DeciderState) -> HistoryEntry {
-        let found = match self.server_call() {
-            Some((subject, at, tool)) => note(inner, subject, at, tool),
-            None => return HistoryEntry::NotKept,
-        };
-        match found {
-            None => HistoryEntry::NotKept,
-            Some(Ok(())) => HistoryEntry::Kept,
-            Some(Err(found)) => {
-                self.failures.add(found);
-                HistoryEntry::NotKept
-            }
-        }
-    }
-
-    /// What to store about a call that is allowed.
-    pub(crate) fn steps(
-        &self,
-        inner: &DeciderState,
-        judgement: &Judgement,
-        history_entry: HistoryEntry,
-    ) -> Vec<KeyedStep> {
-        let Subject { call, record, .. } = &*self.subject;
-        match &self.target {
-            CallTarget::Named(resolved_tool) => {
-                let rewritten = judgement.rewritten().map(Arguments::json);
-                let arguments = rewritten.as_ref().unwrap_or(&call.arguments);
-                resolved_tool.intended(inner, call, arguments, *record)
-            }
-            CallTarget::Server(_) => match self.server_call() {
-                Some((subject, at, tool)) => steps(subject, at, tool, history_entry),
-                None => Vec::new(),
-            },
-        }
-    }
-
-    /// Removes the call from the history, because it was stopped.
-    pub(crate) fn remove_from_history(&self, inner: &DeciderState, history_entry: HistoryEntry) {
-        let Subject { call, record, .. } = &*self.subject;
-        if history_entry == HistoryEntry::Kept
-            && let Err(error) = join::forget(&inner.audit, &call.origin, *record)
-        {
-            tracing::error!(%error, "a stopped call could not be removed from the history of its session");
-        }
-    }
-}
-
-fn note(
+/// Checks the history again and adds the call to it, in one transaction. `None` if it need not be in
+/// the history before it is allowed.
+pub(crate) fn add_to_history(
     inner: &DeciderState,
     subject: &Subject,
     at: &ServerCall,
@@ -101,7 +31,8 @@ fn note(
     })
 }
 
-fn steps(
+/// What to store about a call that is allowed.
+pub(crate) fn remembered_steps(
     subject: &Subject,
     at: &ServerCall,
     tool: &TargetTool,
@@ -115,6 +46,13 @@ fn steps(
         steps.push(remembered(subject, at, tool));
     }
     steps
+}
+
+/// Removes a call from the history, because it was stopped.
+pub(crate) fn remove_from_history(inner: &DeciderState, subject: &Subject) {
+    if let Err(error) = join::forget(&inner.audit, &subject.call.origin, subject.record) {
+        tracing::error!(%error, "a stopped call could not be removed from the history of its session");
+    }
 }
 
 fn remembered(subject: &Subject, at: &ServerCall, tool: &TargetTool) -> KeyedStep {

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use callgate_audit::RecordId;
-use callgate_call::{Arguments, Identity, OriginFields, Principal, canonical_arguments};
+use callgate_call::{Arguments, OriginFields, Principal, canonical_arguments};
 use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
 
 use super::flows::{PastCall, ToolRole};
+use crate::session_steps::{KeyedStep, StepKey, before, session_key};
 
 /// A hash of the arguments of a call.
 pub(crate) type ArgumentHash = [u8; 32];
@@ -62,13 +63,13 @@ pub(crate) fn intended(intent: Intent<'_>) -> Vec<KeyedStep> {
     let (server, tool) = intent.target.unwrap_or_default();
     let mut keys = Vec::new();
     if !intent.call_id.is_empty() {
-        keys.push(id_key(intent.who, intent.call_id));
+        keys.push(StepKey::Call { id: intent.call_id }.of(intent.who));
     }
     if intent.target.is_some() {
         // Not every agent sends its session to servers.
-        keys.push(content_key(intent.who, None, server, tool));
+        keys.push(StepKey::Intents { session: None, server, tool }.of(intent.who));
         if intent.session.is_some() {
-            keys.push(content_key(intent.who, intent.session, server, tool));
+            keys.push(StepKey::Intents { session: intent.session, server, tool }.of(intent.who));
         }
     }
     let step = || step(intent.at, server, tool, INTENT, intent.record, intent.arguments);
@@ -83,28 +84,26 @@ pub(crate) fn find(
     window: Duration,
 ) -> Result<Option<MatchedIntent>, StoreError> {
     if !execution.call_id.is_empty() {
-        let key = id_key(execution.who, execution.call_id);
+        let key = StepKey::Call { id: execution.call_id }.of(execution.who);
         if let Some(intent) = open(glance, key, before(execution.at, ID_WINDOW), |_| true)? {
             return Ok(Some(intent));
         }
     }
     // Not every agent sends its session to servers.
     let Execution { who, session, server, tool, .. } = execution;
-    let key = content_key(who, session, server, tool);
+    let key = StepKey::Intents { session, server, tool }.of(who);
     let since = before(execution.at, window);
     open(glance, key, since, |step| step.arguments == execution.arguments)
 }
-
-/// A step with the key that it is stored under.
-pub(crate) type KeyedStep = (FlowName, FlowStep);
 
 /// The steps to store when the execution of an intent begins, so that the intent is not found
 /// again.
 pub(crate) fn done(intent: &MatchedIntent, execution: Execution<'_>) -> Vec<KeyedStep> {
     let Execution { at, who, session, server, tool, arguments, .. } = execution;
-    let mut keys = vec![intent.key.clone(), content_key(who, None, server, tool)];
+    let mut keys =
+        vec![intent.key.clone(), StepKey::Intents { session: None, server, tool }.of(who)];
     if session.is_some() {
-        keys.push(content_key(who, session, server, tool));
+        keys.push(StepKey::Intents { session, server, tool }.of(who));
     }
     keys.dedup();
     let done = || step(at, server, tool, DONE, intent.record, arguments);
@@ -122,30 +121,6 @@ fn open(
     let is_done = |record: RecordId| steps.iter().any(|it| it.role == DONE && it.record == record);
     let open = steps.iter().find(|it| it.role == INTENT && fits(it) && !is_done(it.record));
     Ok(open.map(|step| MatchedIntent { record: step.record, server: step.server.clone(), key }))
-}
-
-fn id_key(who: &Principal, call_id: &str) -> FlowName {
-    FlowName { owner: owner(who), name: format!("call\0{call_id}") }
-}
-
-fn content_key(who: &Principal, session: Option<&str>, server: &str, tool: &str) -> FlowName {
-    let name = format!("intent\0{}\0{server}\0{tool}", session.unwrap_or_default());
-    FlowName { owner: owner(who), name }
-}
-
-pub(crate) fn session_key(origin: &OriginFields) -> FlowName {
-    // All calls without a session count as one session, which is stricter.
-    let session = origin.session.as_deref().unwrap_or_default();
-    FlowName { owner: owner(&origin.who), name: format!("session\0{session}") }
-}
-
-/// Sessions and call ids are unverified, so each principal has its own.
-pub(crate) fn owner(who: &Principal) -> String {
-    match who.identity() {
-        Some(Identity::Key(name)) => format!("key\0{name}"),
-        Some(Identity::User(name)) => format!("user\0{name}"),
-        None => String::new(),
-    }
 }
 
 /// The step to store for a call that is allowed.
@@ -208,10 +183,6 @@ fn step(
 ) -> FlowStep {
     let (server, tool, role) = (server.to_owned(), tool.to_owned(), role.to_owned());
     FlowStep { at, server, tool, role, record, arguments }
-}
-
-pub(crate) fn before(at: i64, window: Duration) -> i64 {
-    at.saturating_sub(i64::try_from(window.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// Equal arguments have equal hashes, however they are formatted: clients reformat them between

@@ -9,16 +9,16 @@ use callgate_policy::{Denial, Findings, NameJudgement, SpentLimits};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinStatus, Version};
 use callgate_scan::inspect::{TextSource, strip_definition};
 
-use super::check::{CheckFailure, CheckFailures, CodedDenial};
 use super::flows::{self, NextCall, ToolRole};
 use super::observe::{DefinitionChange, ObservedDefinition};
 use super::session::McpSession;
 use super::settings::McpSettings;
 use super::shown_lists::ShownItems;
 use super::state::{RegistryCache, ToolSnapshot};
-use super::{admission, pins, record as records};
+use super::{admission, pins, server_records};
+use crate::checks::{CheckFailure, CheckFailures, CodedDenial};
 use crate::clock::now;
-use crate::record;
+use crate::new_record;
 
 /// What to do with one entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -316,7 +316,7 @@ impl McpSession {
         let mut record = self.record(RecordKind::McpToolSeen, &self.context.origin, "");
         let reason = format!("a definition is left out: {why}");
         record.verdict =
-            Some(record::without_rule(CallOutcome::Deny, ReasonCode::Unreadable, &reason));
+            Some(new_record::without_rule(CallOutcome::Deny, ReasonCode::Unreadable, &reason));
         record.mcp = Some(McpFacts { place: Some(place.to_owned()), ..self.facts(settings) });
         self.write_within(&self.budgets.unpinnable, record);
         ListAction::Hide { why: why.to_owned() }
@@ -358,14 +358,16 @@ impl McpSession {
         }
         record.detail = report.change.as_ref().and_then(DefinitionChange::detail);
         record.verdict = Some(match report.denial {
-            None => record::without_rule(CallOutcome::Allow, ReasonCode::Default, "it is shown"),
+            None => {
+                new_record::without_rule(CallOutcome::Allow, ReasonCode::Default, "it is shown")
+            }
             Some(denial) => denial.verdict(),
         });
         let state = cache.registry.status_of(&ItemIdentity::of(&self.server, definition));
         record.mcp = Some(McpFacts {
             place: Some(report.place.to_owned()),
             pin: Some(state.as_str().to_owned()),
-            findings: records::facts(report.findings),
+            findings: server_records::facts(report.findings),
             ..self.facts(settings)
         });
         self.write_within(&self.budgets.definitions, record);

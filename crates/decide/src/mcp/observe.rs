@@ -3,11 +3,12 @@
 use callgate_registry::{Definition, FirstUse, ItemIdentity, Observation, Pin, PinChange};
 use parking_lot::MutexGuard;
 
-use super::check::{Check, CheckFailure};
 use super::session::McpSession;
 use super::settings::McpSettings;
-use super::state::{RegistryCache, now_micros};
+use super::state::RegistryCache;
 use super::store;
+use crate::checks::{Check, CheckFailure};
+use crate::clock::now_micros;
 use crate::settings::OnFailure;
 
 /// A definition as a server shows it.

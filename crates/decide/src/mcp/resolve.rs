@@ -7,13 +7,13 @@ use callgate_call::{OriginFields, Principal, ToolCall};
 use callgate_policy::{LimitBy, LimitKey, Rate};
 use callgate_store::{Glance, StoreError};
 
-use super::check::{Check, CheckFailure, CheckFailures, POLICY};
 use super::claim::IntentClaim;
 use super::flows::{self, NextCall, ToolRole};
 use super::join::{self, Execution, MatchedIntent};
 use super::session::McpSession;
 use super::settings::{CheckAction, FlowSettings, McpSettings};
 use super::state::ToolSnapshot;
+use crate::checks::{Check, CheckFailure, CheckFailures, POLICY};
 use crate::pipeline::{CallTarget, Resolved, ServerCall, Subject};
 
 /// The tool that a call to a server is for.

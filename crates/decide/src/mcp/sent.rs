@@ -8,8 +8,8 @@ use super::call::{AllowedCall, ForwardedCall};
 use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
 use crate::clock::now;
+use crate::new_record;
 use crate::pipeline::unfit_extra_input;
-use crate::record;
 use crate::settings::Oversize;
 
 /// A client message other than a call.
@@ -99,7 +99,7 @@ impl McpSession {
             None => "audit",
         };
         let mut record = self.record(RecordKind::Guardrail, &call.origin, method);
-        let mut verdict = record::verdict(judged);
+        let mut verdict = new_record::verdict(judged);
         if denial.is_none() {
             verdict.action = CallOutcome::Audit;
         }

@@ -12,12 +12,12 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::admission;
 use super::budget::RecordBudgets;
-use super::check::CheckFailures;
 use super::list::SessionLists;
 use super::settings::McpSettings;
 use super::state::RegistryCache;
+use crate::checks::CheckFailures;
 use crate::decider::{DeciderState, RequestContext};
-use crate::record;
+use crate::new_record;
 
 /// A session between a client and an MCP server. Its calls and texts are judged by the policies and
 /// settings at the time of each. This is a handle: clones share the session.
@@ -218,7 +218,7 @@ impl McpSession {
             let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };
             let origin = &self.context.origin;
             let mut record = self.found(settings, origin, "", "server", &[finding]);
-            record.verdict = Some(record::without_rule(
+            record.verdict = Some(new_record::without_rule(
                 CallOutcome::Audit,
                 ReasonCode::Finding,
                 "something was found",

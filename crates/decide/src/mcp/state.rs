@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use callgate_call::{EffectHints, fold};
 use callgate_effects::Catalogue;
@@ -342,10 +342,4 @@ impl Annotations {
             connects: self.is("openWorldHint", true),
         }
     }
-}
-
-/// Microseconds since 1970.
-pub(crate) fn now_micros() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

@@ -8,14 +8,14 @@ use callgate_scan::inspect::{Finding, InspectionContext, TextSource, inspect_jso
 
 use super::admission;
 use super::call::{AllowedCall, ForwardedCall};
-use super::check::{Check, CheckFailure, CheckFailures, CodedDenial};
 use super::pins::{self, denial, is_blocked};
-use super::record::CheckResult;
+use super::server_records::CheckResult;
 use super::session::McpSession;
 use super::settings::{CheckAction, McpSettings};
+use crate::checks::{Check, CheckFailure, CheckFailures, CodedDenial};
 use crate::clock::now;
+use crate::new_record;
 use crate::pipeline::unfit_extra_input;
-use crate::record;
 
 /// The outcome of inspecting a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,11 +177,11 @@ impl McpSession {
         let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
         failures.add(unfit_extra_input(&self.inner.in_force().settings, &extra_inputs));
         failures.add(judgement.rewritten().map(|_| irreplaceable()));
-        let mut record = record::call(
+        let mut record = new_record::call(
             RecordKind::McpToolCalled,
             &self.context,
             &call,
-            record::ArgumentsState::Known,
+            new_record::ArgumentsState::Known,
         );
         if let Some(tool) = &mut record.tool {
             tool.name = method.to_owned();
@@ -325,8 +325,8 @@ fn verdict(denial: Option<&CodedDenial>, judgement: Option<&Judgement>) -> Recor
         return denial.verdict();
     }
     let mut verdict =
-        record::without_rule(CallOutcome::Audit, ReasonCode::Finding, "something was found");
-    let rules = judgement.map(record::verdict);
+        new_record::without_rule(CallOutcome::Audit, ReasonCode::Finding, "something was found");
+    let rules = judgement.map(new_record::verdict);
     verdict.audits = rules.map(|rules| rules.audits).unwrap_or_default();
     verdict
 }

@@ -7,7 +7,8 @@ use callgate_call::{FileWrite, FoundOrigin};
 use callgate_policy::{Denial, Settled};
 
 use super::{Metered, Resolved};
-use crate::mcp::{KeyedStep, explained, unreadable_note};
+use crate::mcp::{explained, unreadable_note};
+use crate::session_steps::KeyedStep;
 
 /// A call with its verdict.
 #[derive(Debug)]

@@ -7,9 +7,11 @@ use callgate_policy::{Judgement, LimitKey, SpentLimits};
 
 use super::Resolved;
 use super::judge::Judged;
+use super::resolve::HistoryEntry;
 use crate::counter::Counter;
 use crate::decider::DeciderState;
-use crate::mcp::{HistoryEntry, KeyedStep, McpSettings, too_many};
+use crate::mcp::{McpSettings, too_many};
+use crate::session_steps::KeyedStep;
 use crate::store_query::StoreUnavailable;
 
 /// A call that was counted, with the judgement of the rules about it and its limits.

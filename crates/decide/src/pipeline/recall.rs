@@ -7,7 +7,7 @@ use callgate_call::{Origin, ValueOrigins};
 
 use super::{Resolved, Subject};
 use crate::decider::DeciderState;
-use crate::mcp::session_key;
+use crate::session_steps::session_key;
 use crate::store_query::StoreUnavailable;
 use crate::{origins, past};
 

@@ -7,7 +7,7 @@ use callgate_call::{FileWrite, FoundOrigin};
 use callgate_policy::{Denial, Permit, Settled, Ticket};
 
 use super::{Combined, Resolved};
-use crate::mcp::KeyedStep;
+use crate::session_steps::KeyedStep;
 
 /// A call that no longer waits for approval.
 #[derive(Debug)]

@@ -23,7 +23,9 @@ fn a_result_passes_is_cleaned_or_is_blocked() {
     let record = world.last(RecordKind::Guardrail);
     assert_eq!(record.guardrail.as_ref().unwrap().action, "mask");
     assert_eq!(record.mcp.unwrap().place.as_deref(), Some("result"));
-    let Inspected::Block(denial) = session.judge_result(&allowed, ORDER) else { panic!("it passed") };
+    let Inspected::Block(denial) = session.judge_result(&allowed, ORDER) else {
+        panic!("it passed")
+    };
     assert_eq!(denial.rule.as_deref(), Some("mcp.inspect"));
     // The model learns the reason but does not get the text, and does not read that nothing ran.
     let model_message = session.withheld_text(&denial);

@@ -7,9 +7,9 @@ use callgate_audit::{CallOutcome, MatchedRule, ReasonCode, RecordId, RecordedVer
 use callgate_call::ToolCall;
 use callgate_policy::{Denial, DenialScope, Judgement};
 
-use super::settings::CheckAction;
+use crate::mcp::CheckAction;
+use crate::new_record;
 use crate::pipeline::STORE;
-use crate::record;
 
 /// The checks, in the order of their reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -112,13 +112,13 @@ impl CodedDenial {
     /// The denial of the rules; `None` if they let the call pass.
     pub(crate) fn by_rules(judgement: &Judgement, call: &ToolCall) -> Option<Self> {
         let denial = judgement.denial(call)?;
-        Some(Self { denial, code: record::code(judgement) })
+        Some(Self { denial, code: new_record::code(judgement) })
     }
 
     /// The verdict in the record.
     pub(crate) fn verdict(&self) -> RecordedVerdict {
         let Self { denial, code } = self;
-        let mut verdict = record::without_rule(CallOutcome::Deny, *code, &denial.reason);
+        let mut verdict = new_record::without_rule(CallOutcome::Deny, *code, &denial.reason);
         verdict.policy.clone_from(&denial.policy);
         verdict.rule.clone_from(&denial.rule);
         verdict.hint.clone_from(&denial.hint);
@@ -163,7 +163,7 @@ impl CheckFailures {
 
     /// The verdict in the record, from rules and checks.
     pub(crate) fn verdict(&self, judgement: &Judgement) -> RecordedVerdict {
-        let mut verdict = record::verdict(judgement);
+        let mut verdict = new_record::verdict(judgement);
         let rules = verdict.clone();
         let denied = verdict.action == CallOutcome::Deny;
         let first = self.blocking().next().filter(|it| !denied || it.check < Check::Rules);

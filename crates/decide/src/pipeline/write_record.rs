@@ -12,8 +12,9 @@ use super::resolve::CallTarget;
 use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
 use crate::decider::DeciderState;
-use crate::mcp::{KeyedStep, alias_note, finding_facts, session_key};
-use crate::record::{self, ArgumentsState};
+use crate::mcp::{alias_note, finding_facts};
+use crate::new_record::{self, ArgumentsState};
+use crate::session_steps::{KeyedStep, session_key};
 use crate::settings::{OnFailure, Settings};
 use crate::{observer, origins, past};
 
@@ -46,7 +47,7 @@ pub(crate) async fn record(
     steps.extend(events);
     steps.extend(origins::steps(&call.origin.who, *at, *id, &found));
     let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
-    let uncorrelated = is_uncorrelated.then(|| Box::new(record::uncorrelated(&record)));
+    let uncorrelated = is_uncorrelated.then(|| Box::new(new_record::uncorrelated(&record)));
     let seen = inner.observer.copy(&record);
     let session = || session_key(&call.origin);
     let files = files.into_iter().map(|write| (session(), write));
@@ -120,7 +121,7 @@ pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
         CallSource::InResponse { .. } => RecordKind::ToolCall,
         CallSource::ToServer(_) => RecordKind::McpToolCalled,
     };
-    let mut record = record::call_as(
+    let mut record = new_record::call_as(
         subject.record,
         kind,
         &subject.context,
@@ -128,7 +129,7 @@ pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
         ArgumentsState::Known,
     );
     let mut verdict =
-        record::without_rule(CallOutcome::Deny, ReasonCode::StoreFailed, &denial.reason);
+        new_record::without_rule(CallOutcome::Deny, ReasonCode::StoreFailed, &denial.reason);
     verdict.rule.clone_from(&denial.rule);
     record.verdict = Some(verdict);
     refused(inner, record, denial, Vec::new(), None)
@@ -137,7 +138,7 @@ pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
 fn build_record(answered: &Answered) -> Record {
     let resolved = &answered.resolved;
     let Subject { context, call, record: id, .. } = &*resolved.subject;
-    let mut record = record::call_as(*id, kind(resolved), context, call, ArgumentsState::Known);
+    let mut record = new_record::call_as(*id, kind(resolved), context, call, ArgumentsState::Known);
     match &resolved.target {
         CallTarget::Named(resolved_tool) => resolved_tool.add_server_facts(&mut record),
         CallTarget::Server(_) => add_server_facts(resolved, &mut record),
@@ -152,7 +153,7 @@ fn build_record(answered: &Answered) -> Record {
     let mut verdict = answered.verdict.clone();
     verdict.policy_digest = resolved.subject.digest();
     record.verdict = Some(verdict);
-    record.origins = answered.origins.iter().map(record::origin).collect();
+    record.origins = answered.origins.iter().map(new_record::origin).collect();
     record.timing.judged_us = u64::try_from(answered.judged_in.as_micros()).ok();
     record.timing.waited_ms =
         answered.waited.and_then(|waited| u64::try_from(waited.as_millis()).ok());

@@ -6,15 +6,15 @@ use callgate_audit::{
 use callgate_call::Origin;
 use callgate_scan::inspect::Finding;
 
-use super::check::CodedDenial;
 use super::session::McpSession;
 use super::settings::McpSettings;
-use crate::record;
+use crate::checks::CodedDenial;
+use crate::new_record;
 
 impl McpSession {
     /// Starts a record about this server.
     pub(crate) fn record(&self, kind: RecordKind, origin: &Origin, tool: &str) -> Record {
-        let mut record = record::begin(kind, &self.context, origin);
+        let mut record = new_record::begin(kind, &self.context, origin);
         record.tool = Some(RecordedTool {
             name: tool.to_owned(),
             server: Some(self.server.clone()),
@@ -45,7 +45,7 @@ impl McpSession {
         result: CheckResult<'_>,
     ) -> Record {
         let mut record = self.record(RecordKind::Guardrail, &self.context.origin, result.what);
-        let mut verdict = record::without_rule(action, result.code, result.reason);
+        let mut verdict = new_record::without_rule(action, result.code, result.reason);
         verdict.rule = Some(result.rule.to_owned());
         record.verdict = Some(verdict);
         record.guardrail = Some(TextRuleMatch {
