@@ -104,7 +104,7 @@ impl Record {
         Self::of(RecordId::new(), kind)
     }
 
-    /// The same with a given id.
+    /// Like [`Self::new`], with a given id.
     pub fn of(id: RecordId, kind: RecordKind) -> Self {
         Self {
             id,

@@ -304,7 +304,7 @@ pub fn seal_name(text: &str) -> String {
     kept
 }
 
-/// The same in place: most names stay as they are.
+/// Like [`seal_name`], in place: most names stay as they are.
 fn seal_word(name: &mut String) {
     seal(name, MAX_PROSE, MAX_WORD);
 }

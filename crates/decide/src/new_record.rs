@@ -56,7 +56,7 @@ pub(crate) fn call(
     call_as(RecordId::new(), kind, context, call, input)
 }
 
-/// The same with an id that was chosen before.
+/// Like [`call`], with an id that was chosen before.
 pub(crate) fn call_as(
     id: RecordId,
     kind: RecordKind,

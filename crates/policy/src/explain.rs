@@ -137,7 +137,7 @@ impl Policies {
         explained
     }
 
-    /// The same for a single call, given the judgement that it contributes to.
+    /// Like [`Self::explain`], for a single call, given the judgement that it contributes to.
     fn explain_one(&self, question: &Question<'_>, judgement: &Judgement) -> Vec<RuleExplanation> {
         let of_policy = |policy: &Policy| -> Vec<RuleExplanation> {
             let outcome = policy.judge(question);

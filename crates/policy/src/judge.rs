@@ -30,7 +30,7 @@ impl Policies {
         self.judge_name_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same, with the findings in the tool's definition.
+    /// Like [`Self::judge_name`], with the findings in the tool's definition.
     pub fn judge_name_with(
         &self,
         call: &ToolCall,
@@ -74,7 +74,7 @@ impl Policies {
         self.judge_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same, with the findings in the server's texts.
+    /// Like [`Self::judge`], with the findings in the server's texts.
     pub fn judge_with(
         &self,
         call: &ToolCall,
@@ -148,9 +148,9 @@ impl Policies {
         self.judge_offer(tool, &[], except, moment)
     }
 
-    /// The same for a tool that also has the names `also`, such as `web_search` for every search
-    /// that a provider runs. A rule that restricts one of these names applies, a rule that allows
-    /// one does not: a tool of the client may have the same name.
+    /// Like [`Self::judge_advertised`], for a tool that also has the names `also`, such as
+    /// `web_search` for every search that a provider runs. A rule that restricts one of these names
+    /// applies, a rule that allows one does not: a tool of the client may have the same name.
     pub fn judge_offer(
         &self,
         tool: &ToolCall,

@@ -310,7 +310,7 @@ impl Policy {
         self.first_restriction_of(surface, |_| true)
     }
 
-    /// The same, of some of the rules.
+    /// Like [`Self::first_restriction`], of some of the rules.
     pub(crate) fn first_restriction_of(
         &self,
         surface: Surface,

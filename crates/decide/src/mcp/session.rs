@@ -134,7 +134,7 @@ impl McpSession {
         self.inner.in_force().settings.denial.notice(denial)
     }
 
-    /// The same for a withheld result: the call itself did run.
+    /// Like [`Self::denial_text`], for a withheld result: the call itself did run.
     pub fn withheld_text(&self, denial: &Denial) -> String {
         self.inner.in_force().settings.denial.withheld(denial)
     }

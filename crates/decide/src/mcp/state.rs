@@ -102,7 +102,7 @@ impl DeciderState {
         self.refresh_cache_at(self.audit.glance());
     }
 
-    /// The same, unless it was done after `then`.
+    /// Like [`Self::refresh_cache`], unless it was done after `then`.
     pub(crate) fn refresh_cache_since(&self, then: Instant) {
         let is_fresh = self.mcp_state.cache.lock().is_fresh_since(then);
         if !is_fresh {
@@ -110,9 +110,9 @@ impl DeciderState {
         }
     }
 
-    /// The same, for a snapshot that was taken before. The cache stays unlocked while the store is
-    /// read, because threads that carry streams use it. If the store cannot be read, the cache
-    /// stays unchanged.
+    /// Like [`Self::refresh_cache`], for a snapshot that was taken before. The cache stays unlocked
+    /// while the store is read, because threads that carry streams use it. If the store cannot be
+    /// read, the cache stays unchanged.
     pub(crate) fn refresh_cache_at(&self, glance: Glance<'_>) {
         let began = Instant::now();
         let (known, changes) = {
@@ -167,8 +167,8 @@ impl RegistryCache {
         Some(ToolSnapshot { state, hash, inspection })
     }
 
-    /// The same, for the definition that this server shows, even if another instance has shown a
-    /// different one since.
+    /// Like [`Self::tool`], for the definition that this server shows, even if another instance has
+    /// shown a different one since.
     pub(crate) fn tool_as(
         &mut self,
         server: &str,

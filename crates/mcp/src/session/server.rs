@@ -486,7 +486,7 @@ impl RpcSession {
         }
     }
 
-    /// The same for an answer. A blocked one is replaced by an error.
+    /// Like [`Self::forward_text`], for an answer. A blocked one is replaced by an error.
     fn forward_text_or_error(
         &mut self,
         text: &str,

@@ -16,7 +16,7 @@ pub struct DenialText {
     link: String,
 }
 
-/// The same as the operator wrote it; what is missing is built in.
+/// The texts about denials as the operator wrote them; what is missing is built in.
 #[derive(Debug, Clone, Default)]
 pub struct DenialTextParts {
     /// The text about a denied call.
@@ -100,7 +100,7 @@ impl DenialText {
         line
     }
 
-    /// The same for the result of a call that a server has already run.
+    /// Like [`Self::notice`], for the result of a call that a server has already run.
     pub fn withheld(&self, denial: &Denial) -> String {
         self.fill(&self.withheld, &PlaceholderValues::of(denial))
     }
@@ -111,7 +111,7 @@ impl DenialText {
         self.content.as_deref().unwrap_or(CONTENT)
     }
 
-    /// The same, if the operator has given it.
+    /// Like [`Self::content`], if the operator has given it.
     pub fn custom_content(&self) -> Option<&str> {
         self.content.as_deref()
     }
