@@ -27,6 +27,7 @@ mod embedded;
 mod name;
 mod origin;
 mod past;
+mod record_line;
 mod session_files;
 pub mod spell;
 
@@ -41,4 +42,5 @@ pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
 pub use origin::{ClientInfo, EffectHints, Identity, Origin, OriginFields, Principal, Surface};
 pub use past::PastEvent;
+pub use record_line::RecordLine;
 pub use session_files::{FileWrite, SessionFile, SessionFiles, WrittenContent};

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use callgate_call::RecordLine;
+
 use super::template::{TemplateError, TextTemplate};
 use super::{Denial, cut};
 
@@ -78,7 +80,7 @@ impl DenialText {
             let built_in = built_in(CALL);
             text = self.fill(&built_in, &values);
         }
-        let last = format!("{RECORD}{}", values.record);
+        let last = RecordLine { id: &values.record }.to_string();
         if !values.record.is_empty() && text.lines().next_back() != Some(&last) {
             text.push('\n');
             text.push_str(&last);
@@ -95,7 +97,7 @@ impl DenialText {
         }
         line.push('.');
         if !record.is_empty() {
-            line.push_str(&format!(" {RECORD}{record}"));
+            line.push_str(&format!(" {}", RecordLine { id: &record }));
         }
         line
     }
@@ -232,9 +234,6 @@ Record: {record}
 The call did run; only its result is withheld. Calling it again gives the same result.";
 
 const CONTENT: &str = "This response was stopped by a content policy.";
-
-/// How the line begins that names the record.
-const RECORD: &str = "Record: ";
 
 /// A page is more than a model or a person reads.
 const MAX_CALL: usize = 4_000;
