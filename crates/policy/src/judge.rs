@@ -53,14 +53,14 @@ impl Policies {
             };
             if outcome.is_denied() {
                 let hit = certain_hit(policy, outcome.certain, verdict);
-                judgement.decide(hit, outcome.certain.is_none());
+                judgement.decide(hit);
                 judgement.details.scope = DenialScope::Tool;
                 return NameJudgement::Deny(judgement);
             }
             open |= outcome.may_restrict() || outcome.may_sanitize;
-            if judgement.is_outranked_by(verdict, outcome.certain.is_some()) {
+            if judgement.is_outranked_by(verdict, outcome.certain) {
                 let hit = certain_hit(policy, outcome.certain, verdict);
-                judgement.decide(hit, outcome.certain.is_none());
+                judgement.decide(hit);
             }
         }
         if open {
@@ -193,7 +193,7 @@ impl Policies {
             };
             if outcome.never_passes() && verdict > judgement.verdict {
                 let hit = certain_hit(policy, outcome.certain, verdict);
-                judgement.decide(hit, outcome.certain.is_none());
+                judgement.decide(hit);
                 judgement.details.scope = DenialScope::Tool;
             }
         }
@@ -389,13 +389,13 @@ impl Judgement {
     ) {
         self.details.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
         let first = outcome.deciding.first();
-        if !self.is_outranked_by(outcome.verdict, first.is_some()) {
+        if !self.is_outranked_by(outcome.verdict, first.map(|(rule, _)| *rule)) {
             return;
         }
         match first {
-            None => self.decide(policy.default_hit(outcome.verdict), true),
+            None => self.decide(policy.default_hit(outcome.verdict)),
             Some((rule, how)) => {
-                self.decide(rule.hit(*how), false);
+                self.decide(rule.hit(*how));
                 let scene = rule.scene(question);
                 self.details.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
             }
@@ -403,22 +403,23 @@ impl Judgement {
     }
 
     /// A stricter result counts. Between equal results, a rule explains more than a default.
-    fn is_outranked_by(&self, verdict: Verdict, by_rule: bool) -> bool {
+    fn is_outranked_by(&self, verdict: Verdict, rule: Option<&Rule>) -> bool {
         self.policy.is_none()
             || verdict > self.verdict
-            || (verdict == self.verdict && by_rule && self.uncovered)
+            || (verdict == self.verdict && rule.is_some() && self.uncovered)
     }
 
-    pub(crate) fn decide(&mut self, hit: RuleHit, uncovered: bool) {
+    /// Takes over a result. A default covers no call.
+    pub(crate) fn decide(&mut self, hit: RuleHit) {
         self.details.verdict = hit.verdict;
         self.details.policy = Some(hit.policy);
+        self.details.uncovered = hit.rule.is_none();
         self.details.rule = hit.rule;
         self.details.reason = hit.reason;
         self.details.hint = hit.hint;
         self.details.blocks = hit.blocks;
         self.details.scope = if hit.limited { DenialScope::Rate } else { DenialScope::Use };
         self.details.terms = hit.terms;
-        self.details.uncovered = uncovered;
         self.details.matched = None;
     }
 }

@@ -110,7 +110,7 @@ impl Judgement {
             ..first.clone()
         };
         self.details.deciding.insert(0, hit.clone());
-        self.decide(hit, false);
+        self.decide(hit);
     }
 }
 

@@ -170,7 +170,7 @@ impl Judgement {
                 unknown: false,
                 terms: inner.terms,
             };
-            self.decide(hit, inner.uncovered);
+            self.decide(hit);
             self.details.matched = inner.matched;
         }
         extend_new(&mut self.details.deciding, inner.deciding);
@@ -233,7 +233,7 @@ fn refuse(
         judgement.details.errors.push(RuleError { policy, rule, why: why.to_owned() });
         judgement.details.deciding.insert(0, hit.clone());
     }
-    judgement.decide(hit, rule.is_none());
+    judgement.decide(hit);
 }
 
 /// Writes a value as JSON. Recursion is bounded: the reader limits the depth.
