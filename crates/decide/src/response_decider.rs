@@ -149,8 +149,8 @@ impl ResponseDecider {
         if failures.blocking().next().is_some() {
             let judgement = self.policies.judge_waived(call, &now(), &SpentLimits::none());
             let denial = failures.denial(call.name.raw(), judgement.denial(call));
-            let verdict = failures.verdict(&judgement);
-            return self.denied_by_name(number, call, &resolved_tool, (verdict, denial), begun);
+            let outcome = (failures.verdict(&judgement), denial);
+            return self.denied_by_name(number, call, &resolved_tool, outcome, begun);
         }
         match self.policies.judge_name(call, &now(), &SpentLimits::none()) {
             // Lists of servers and tools also apply to the calls inside a wrapper call.
@@ -178,7 +178,9 @@ impl ResponseDecider {
         (verdict, denial): (callgate_audit::RecordedVerdict, Option<Denial>),
         begun: Instant,
     ) -> NameDecision {
-        let Some(mut denial) = denial else { return NameDecision::NeedArguments };
+        // What stops a call does so even if nobody can say why.
+        let mut denial =
+            denial.unwrap_or_else(|| Denial::refused(call.name.raw(), "its name alone is refused"));
         let mut record =
             new_record::call(resolved_tool.kind(), &self.context, call, ArgumentsState::Pending);
         resolved_tool.add_server_facts(&mut record);
