@@ -12,37 +12,37 @@ use callgate_policy::{
 use crate::decider::RequestContext;
 
 /// Starts a record with the context of the request.
-pub(crate) fn begin(kind: RecordKind, context: &RequestContext, facts: &OriginFields) -> Record {
-    begin_as(RecordId::new(), kind, context, facts)
+pub(crate) fn begin(kind: RecordKind, context: &RequestContext, origin: &OriginFields) -> Record {
+    begin_as(RecordId::new(), kind, context, origin)
 }
 
 fn begin_as(
     id: RecordId,
     kind: RecordKind,
     context: &RequestContext,
-    facts: &OriginFields,
+    origin: &OriginFields,
 ) -> Record {
     let mut record = Record::of(id, kind);
-    record.surface = Some(facts.surface);
-    record.who = principal(facts);
-    record.cwd.clone_from(&facts.cwd);
-    record.home.clone_from(&facts.home);
+    record.surface = Some(origin.surface);
+    record.who = principal(origin);
+    record.cwd.clone_from(&origin.cwd);
+    record.home.clone_from(&origin.home);
     record.request = context.request.as_deref().map(str::to_owned);
-    record.provider.clone_from(&facts.provider);
+    record.provider.clone_from(&origin.provider);
     record.dialect = context.dialect.map(str::to_owned);
-    record.model.clone_from(&facts.model);
+    record.model.clone_from(&origin.model);
     record
 }
 
-pub(crate) fn principal(facts: &OriginFields) -> RecordedPrincipal {
+pub(crate) fn principal(origin: &OriginFields) -> RecordedPrincipal {
     RecordedPrincipal {
-        org: facts.who.org.clone(),
-        team: facts.who.team.clone(),
-        user: facts.who.user.clone(),
-        key: facts.who.key.clone(),
-        agent: facts.agent.clone(),
-        agent_proven: facts.agent_proven,
-        session: facts.session.clone(),
+        org: origin.who.org.clone(),
+        team: origin.who.team.clone(),
+        user: origin.who.user.clone(),
+        key: origin.who.key.clone(),
+        agent: origin.agent.clone(),
+        agent_proven: origin.agent_proven,
+        session: origin.session.clone(),
     }
 }
 

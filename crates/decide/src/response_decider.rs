@@ -236,7 +236,7 @@ impl ResponseDecider {
             extra_inputs: Vec::new(),
             source: CallSource::InResponse { begun: self.begun },
             record: RecordId::new(),
-            at: now_micros(),
+            seen_at: now_micros(),
             begun: Instant::now(),
             call,
         };
@@ -245,7 +245,7 @@ impl ResponseDecider {
             for previous in previous_done {
                 // Nothing is ever sent: the other call drops its turn.
                 previous.await.ok();
-                (subject.at, subject.begun) = (now_micros(), Instant::now());
+                (subject.seen_at, subject.begun) = (now_micros(), Instant::now());
             }
             pipeline::decide_in_turn(inner, subject, turn).await.decision
         })

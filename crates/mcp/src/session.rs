@@ -58,7 +58,7 @@ pub(crate) struct RpcSession {
     mcp_session: McpSession,
     /// Requests of the client that the server has not answered.
     open_requests: HashMap<Id, OpenRequest>,
-    /// Requests of the client that have not been judged.
+    /// Requests of the client that have not been judged, or were cancelled before.
     held: HashMap<Id, Held>,
     /// How messages reach the server.
     transport: Transport,

@@ -281,7 +281,7 @@ impl WrapState {
     /// Waits until all calls are decided, so that they are forwarded before the server's input
     /// ends.
     async fn wait_until_decided(&self, at_most: Duration) {
-        let call_decided = async {
+        let all_decided = async {
             loop {
                 let decided = self.call_decided.notified();
                 if self.session.lock().is_all_decided() {
@@ -290,7 +290,7 @@ impl WrapState {
                 decided.await;
             }
         };
-        tokio::time::timeout(at_most, call_decided).await.ok();
+        tokio::time::timeout(at_most, all_decided).await.ok();
     }
 }
 

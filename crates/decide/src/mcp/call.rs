@@ -187,7 +187,7 @@ impl McpSession {
                 arguments,
             })),
             record: RecordId::new(),
-            at: now_micros(),
+            seen_at: now_micros(),
             call: whole,
             context,
             begun,

@@ -14,16 +14,16 @@ use crate::session_steps::KeyedStep;
 pub(crate) fn add_to_history(
     inner: &DeciderState,
     subject: &Subject,
-    at: &ServerCall,
+    server_call: &ServerCall,
     tool: &TargetTool,
 ) -> Option<Result<(), Vec<CheckFailure>>> {
     let (flows, since) = (&tool.settings.flows, tool.history_since?);
     let against = |past: &[PastCall]| {
-        let found = flows::check(flows, past, tool.next(subject, at));
+        let found = flows::check(flows, past, tool.next(subject, server_call));
         let found = found.into_iter().filter(|it| it.action == CheckAction::Block);
         Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
     };
-    let step = remembered(subject, at, tool);
+    let step = remembered(subject, server_call, tool);
     Some(match join::remember_unless(&inner.audit, step, since, against) {
         Ok(None) => Ok(()),
         Ok(Some(found)) => Err(found),
@@ -34,16 +34,16 @@ pub(crate) fn add_to_history(
 /// What to store about a call that is allowed.
 pub(crate) fn remembered_steps(
     subject: &Subject,
-    at: &ServerCall,
+    server_call: &ServerCall,
     tool: &TargetTool,
     history_entry: HistoryEntry,
 ) -> Vec<KeyedStep> {
-    let execution = at.execution(subject);
+    let execution = server_call.execution(subject);
     let intent = tool.intent();
     let mut steps = intent.map_or_else(Vec::new, |intent| join::done(intent, execution));
-    let is_new = at.continues.is_none() && history_entry == HistoryEntry::NotKept;
+    let is_new = server_call.continues.is_none() && history_entry == HistoryEntry::NotKept;
     if is_new && flows::is_remembered(&tool.settings.flows, tool.role) {
-        steps.push(remembered(subject, at, tool));
+        steps.push(remembered(subject, server_call, tool));
     }
     steps
 }
@@ -55,9 +55,14 @@ pub(crate) fn remove_from_history(inner: &DeciderState, subject: &Subject) {
     }
 }
 
-fn remembered(subject: &Subject, at: &ServerCall, tool: &TargetTool) -> KeyedStep {
-    let (server, name) = (at.session.server().to_owned(), at.tool.clone());
-    let past =
-        PastCall { at: subject.at, server, tool: name, role: tool.role, record: subject.record };
-    join::remembered(&subject.call.origin, &past, at.arguments)
+fn remembered(subject: &Subject, server_call: &ServerCall, tool: &TargetTool) -> KeyedStep {
+    let (server, name) = (server_call.session.server().to_owned(), server_call.tool.clone());
+    let past = PastCall {
+        at: subject.seen_at,
+        server,
+        tool: name,
+        role: tool.role,
+        record: subject.record,
+    };
+    join::remembered(&subject.call.origin, &past, server_call.arguments)
 }

@@ -40,7 +40,7 @@ impl TargetTool {
 
     pub(crate) fn next<'a>(&'a self, subject: &'a Subject, at: &'a ServerCall) -> NextCall<'a> {
         NextCall {
-            at: subject.at,
+            at: subject.seen_at,
             server: at.session.server(),
             tool: &at.tool,
             role: self.role,
@@ -52,7 +52,7 @@ impl TargetTool {
 impl ServerCall {
     pub(crate) fn execution<'a>(&'a self, subject: &'a Subject) -> Execution<'a> {
         Execution {
-            at: subject.at,
+            at: subject.seen_at,
             call_id: subject.call.id.as_str(),
             who: &subject.call.origin.who,
             session: self.agent_session.as_deref(),

@@ -104,8 +104,8 @@ impl Metered {
         }
         tokens.spend(&keys, |empty| {
             if !limits.is_empty() && !empty.is_empty() {
-                let facts = SpentLimits::exceeded(empty.iter().cloned());
-                self.judgement = self.resolved.subject.judge(&facts, self.resolved.findings());
+                let limits = SpentLimits::exceeded(empty.iter().cloned());
+                self.judgement = self.resolved.subject.judge(&limits, self.resolved.findings());
             }
             let is_first_seen =
                 |key: &&LimitKey| self.resolved.rate.contains(key) && !spent.contains(key);

@@ -38,14 +38,14 @@ pub(crate) async fn record(
     let record = build_record(&answered);
     let Answered { resolved, answer, extra_replacements, mut steps, files, events, .. } = answered;
     let found = answered.origins;
-    let Subject { call, at, record: id, .. } = &*resolved.subject;
-    let events = past::steps(&call.origin, *at, *id, &events);
+    let Subject { call, seen_at, record: id, .. } = &*resolved.subject;
+    let events = past::steps(&call.origin, *seen_at, *id, &events);
     let permit = match answer {
         Ok(permit) => permit,
         Err(denial) => return refused(inner, record, denial, events, turn),
     };
     steps.extend(events);
-    steps.extend(origins::steps(&call.origin.who, *at, *id, &found));
+    steps.extend(origins::steps(&call.origin.who, *seen_at, *id, &found));
     let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
     let uncorrelated = is_uncorrelated.then(|| Box::new(new_record::uncorrelated(&record)));
     let seen = inner.observer.copy(&record);
@@ -173,9 +173,9 @@ fn kind(resolved: &Resolved) -> RecordKind {
 }
 
 fn add_server_facts(resolved: &Resolved, record: &mut Record) {
-    let Some(at) = resolved.subject.server_call() else { return };
+    let Some(server_call) = resolved.subject.server_call() else { return };
     let known = resolved.known();
-    record.detail = alias_note(&at.aliases);
+    record.detail = alias_note(&server_call.aliases);
     record.mcp = Some(McpFacts {
         joined: resolved.joined(),
         pin: known.map(|known| known.state.as_str().to_owned()),
@@ -183,11 +183,11 @@ fn add_server_facts(resolved: &Resolved, record: &mut Record) {
         findings: known.map(|it| finding_facts(&it.inspection.findings)).unwrap_or_default(),
         ..resolved.facts().unwrap_or_default()
     });
-    if let Some(facts) = &mut record.tool {
-        facts.name.clone_from(&at.tool);
-        facts.rpc_id.clone_from(&at.rpc_id);
-        facts.server = Some(at.session.server().to_owned());
-        facts.definition_hash = known.map(|known| known.hash.clone());
+    if let Some(tool) = &mut record.tool {
+        tool.name.clone_from(&server_call.tool);
+        tool.rpc_id.clone_from(&server_call.rpc_id);
+        tool.server = Some(server_call.session.server().to_owned());
+        tool.definition_hash = known.map(|known| known.hash.clone());
     }
 }
 
