@@ -118,8 +118,9 @@ fn judge_inner(
     let others: Vec<Question<'_>> = inner.others.iter().map(ask).collect();
     let mut tokens = Vec::new();
     for call in &inner.calls {
-        let mut judged =
-            policies.judge_by(&ask(call), |policy, question| policy.judge_also(question, &others));
+        let mut judged = policies.combine_outcomes(&ask(call), |policy, question| {
+            policy.outcome_with_names(question, &others)
+        });
         extend_new(&mut tokens, std::mem::take(&mut judged.details.limits));
         judgement.absorb(judged, &format!("inside a wrapper, `{}`", call.name.raw().trim()));
     }
