@@ -44,10 +44,10 @@ mod stored;
 pub use chain::{ChainHash, ChainLink, GENESIS, hex};
 pub use query::{CompiledFilter, Filter, FilterPattern, PatternError, RecordOrder, WhoFilter};
 pub use record::{
-    CallOutcome, ChangeTarget, FindingFact, MatchedRule, McpFacts, OriginFact, ParseIdError,
-    PolicyFacts, PolicyFile, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
-    RecordedChange, RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId, Subagent,
-    TextRuleMatch, Timing, Tokens,
+    CallOutcome, ChangeTarget, FindingFact, InputExtent, MatchedRule, McpFacts, OriginFact,
+    ParseIdError, PolicyFacts, PolicyFile, ReasonCode, Record, RecordId, RecordKind,
+    RecordedCaller, RecordedChange, RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId,
+    Subagent, TextRuleMatch, Timing, Tokens,
 };
 pub use seal::{ID_AT, RecordBody, Sealed, completes, seal_name, turn_of};
 pub use session::{SessionKey, session_key};

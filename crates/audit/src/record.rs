@@ -104,7 +104,7 @@ impl Record {
         Self::of(RecordId::new(), kind)
     }
 
-    /// The same with a given id.
+    /// Like [`Self::new`], with a given id.
     pub fn of(id: RecordId, kind: RecordKind) -> Self {
         Self {
             id,
@@ -199,9 +199,23 @@ pub struct RecordedTool {
     /// value is redacted and truncated to [`RecordedTool::MAX_INPUT`] bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
+    /// How much of the arguments `input` is, until the record is appended. Of a stored record,
+    /// [`StoredRecord::input`](crate::StoredRecord::input) says it.
+    #[serde(skip)]
+    pub extent: InputExtent,
     /// The hash of the tool's definition, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition_hash: Option<String>,
+}
+
+/// How much of the arguments of a call is at hand when it is recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InputExtent {
+    /// All of them.
+    #[default]
+    Whole,
+    /// Their beginning: they are larger than the limit, and the rest was not kept.
+    Beginning,
 }
 
 /// A program that the provider runs and that makes calls.
@@ -401,7 +415,7 @@ impl Tokens {
 
 impl RecordedTool {
     /// How many bytes of a call's redacted input a record keeps. Enough for any command and most
-    /// files; the hash of the whole input is always kept.
+    /// files; the hash of the whole input is kept if it was at hand.
     pub const MAX_INPUT: usize = 64 * 1024;
 }
 

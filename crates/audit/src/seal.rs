@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
 use crate::record::{
-    MatchedRule, McpFacts, PolicyFacts, Record, RecordKind, RecordedChange, RecordedTool,
-    RecordedVerdict, TextRuleMatch,
+    FindingFact, InputExtent, MatchedRule, McpFacts, OriginFact, PolicyFacts, PolicyFile, Record,
+    RecordKind, RecordedCaller, RecordedChange, RecordedPrincipal, RecordedTool, RecordedVerdict,
+    RuleId, Subagent, TextRuleMatch,
 };
 
 use crate::session::{SessionKey, session_key};
@@ -47,24 +48,7 @@ pub const ID_AT: usize = r#"{"record":{"id":""#.len() + 1;
 impl Sealed {
     /// Redacts, bounds and encodes a record.
     pub fn new(mut record: Record) -> Self {
-        let input = record.tool.as_mut().and_then(seal_tool);
-        if let Some(verdict) = &mut record.verdict {
-            seal_verdict(verdict);
-        }
-        if let Some(TextRuleMatch { kind, .. }) = &mut record.guardrail {
-            clip(kind, MAX_WORD);
-        }
-        if let Some(mcp) = &mut record.mcp {
-            seal_mcp(mcp);
-        }
-        if let Some(policies) = &mut record.policies {
-            seal_policies(policies);
-        }
-        if let Some(change) = &mut record.change {
-            seal_change(change);
-        }
-        seal_names(&mut record);
-        record.detail.iter_mut().for_each(seal_text);
+        let input = seal_record(&mut record);
         let joins = joins(&record);
         let session = match record.kind {
             RecordKind::SessionStarted | RecordKind::SessionEnded => None,
@@ -114,24 +98,105 @@ fn joins(record: &Record) -> Option<String> {
     }
 }
 
-fn seal_tool(tool: &mut RecordedTool) -> Option<InputProof> {
-    seal_word(&mut tool.name);
-    tool.server.iter_mut().chain(&mut tool.rpc_id).for_each(seal_word);
-    clip(&mut tool.call_id, MAX_WORD);
-    if let Some(caller) = &mut tool.caller {
-        seal_word(&mut caller.kind);
-        caller.id.iter_mut().for_each(seal_word);
+/// Redacts and bounds every text of a record. Like all functions below, it names each field, so that
+/// a new one must be considered. Names are short. A name that a client or a model claims may be
+/// anything, even a secret.
+fn seal_record(record: &mut Record) -> Option<InputProof> {
+    let Record {
+        id: _,
+        time: _,
+        kind: _,
+        surface: _,
+        who,
+        subagent,
+        cwd,
+        home,
+        request,
+        provider,
+        dialect,
+        model,
+        tool,
+        verdict,
+        origins,
+        guardrail,
+        mcp,
+        policies,
+        change,
+        timing: _,
+        tokens: _,
+        stop_reason,
+        calls: _,
+        detail,
+        completes: _,
+    } = record;
+    seal_principal(who);
+    if let Some(Subagent { id, kind }) = subagent {
+        seal_word(id);
+        kind.iter_mut().for_each(seal_word);
     }
-    tool.definition_hash.iter_mut().for_each(|hash| clip(hash, MAX_WORD));
-    let whole = tool.input.take()?;
-    let mut proof = InputProof {
-        hash: hex(&Sha256::digest(&whole)),
-        bytes: whole.len() as u64,
-        truncated: whole.len() > MAX_SCANNED,
+    model.iter_mut().for_each(seal_word);
+    for name in [cwd, home, request, provider, dialect, stop_reason].into_iter().flatten() {
+        clip(name, MAX_WORD);
+    }
+    if let Some(verdict) = verdict {
+        seal_verdict(verdict);
+    }
+    origins.truncate(MAX_HITS);
+    for OriginFact { arg, only_tool_result: _ } in origins {
+        clip(arg, MAX_WORD);
+    }
+    if let Some(TextRuleMatch { action, kind, direction }) = guardrail {
+        [action, kind, direction].into_iter().for_each(|word| clip(word, MAX_WORD));
+    }
+    if let Some(mcp) = mcp {
+        seal_mcp(mcp);
+    }
+    if let Some(policies) = policies {
+        seal_policies(policies);
+    }
+    if let Some(change) = change {
+        seal_change(change);
+    }
+    detail.iter_mut().for_each(seal_text);
+    tool.as_mut().and_then(seal_tool)
+}
+
+fn seal_principal(who: &mut RecordedPrincipal) {
+    let RecordedPrincipal { org, team, user, agent, agent_proven: _, session, key } = who;
+    [agent, session].into_iter().flatten().for_each(seal_word);
+    for name in [org, team, user, key].into_iter().flatten() {
+        clip(name, MAX_WORD);
+    }
+}
+
+fn seal_tool(tool: &mut RecordedTool) -> Option<InputProof> {
+    let RecordedTool { name, server, call_id, rpc_id, caller, input, extent, definition_hash } =
+        tool;
+    seal_word(name);
+    [server, rpc_id].into_iter().flatten().for_each(seal_word);
+    clip(call_id, MAX_WORD);
+    if let Some(RecordedCaller { kind, id }) = caller {
+        seal_word(kind);
+        id.iter_mut().for_each(seal_word);
+    }
+    definition_hash.iter_mut().for_each(|hash| clip(hash, MAX_WORD));
+    seal_input(input, *extent)
+}
+
+fn seal_input(stored: &mut Option<String>, extent: InputExtent) -> Option<InputProof> {
+    let input = stored.take()?;
+    let mut proof = match extent {
+        InputExtent::Whole => InputProof {
+            hash: Some(hex(&Sha256::digest(&input))),
+            bytes: Some(input.len() as u64),
+            truncated: input.len() > MAX_SCANNED,
+        },
+        // A hash of the beginning would prove nothing.
+        InputExtent::Beginning => InputProof { hash: None, bytes: None, truncated: true },
     };
-    if !proof.truncated {
-        let mut kept = match redact_json(&whole) {
-            Cow::Borrowed(_) => whole,
+    if input.len() <= MAX_SCANNED {
+        let mut kept = match redact_json(&input) {
+            Cow::Borrowed(_) => input,
             Cow::Owned(redacted) => redacted,
         };
         // Only now: a secret that is cut in half is no longer recognised.
@@ -140,55 +205,78 @@ fn seal_tool(tool: &mut RecordedTool) -> Option<InputProof> {
             clip(&mut kept, RecordedTool::MAX_INPUT);
             kept.push_str("…[cut]");
         }
-        tool.input = Some(kept);
+        *stored = Some(kept);
     }
     Some(proof)
 }
 
 fn seal_verdict(verdict: &mut RecordedVerdict) {
-    verdict.policy.iter_mut().for_each(|policy| clip(policy, MAX_WORD));
-    verdict.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
-    verdict.reason.iter_mut().chain(&mut verdict.hint).for_each(seal_text);
-    verdict.matched.truncate(MAX_HITS);
-    for name in &mut verdict.matched {
-        clip(&mut name.policy, MAX_WORD);
-        clip(&mut name.rule, MAX_WORD);
+    let RecordedVerdict {
+        action: _,
+        code: _,
+        policy_digest,
+        policy,
+        rule,
+        reason,
+        hint,
+        uncovered: _,
+        matched,
+        shadows,
+        audits,
+        sanitized,
+        replaced,
+    } = verdict;
+    for word in [policy_digest, policy, rule].into_iter().flatten() {
+        clip(word, MAX_WORD);
     }
-    for hits in [&mut verdict.shadows, &mut verdict.audits, &mut verdict.sanitized] {
+    [reason, hint].into_iter().flatten().for_each(seal_text);
+    matched.truncate(MAX_HITS);
+    for RuleId { policy, rule } in matched {
+        clip(policy, MAX_WORD);
+        clip(rule, MAX_WORD);
+    }
+    for hits in [shadows, audits, sanitized] {
         hits.truncate(MAX_HITS);
         hits.iter_mut().for_each(seal_hit);
     }
+    replaced.truncate(MAX_NAMES);
+    replaced.iter_mut().for_each(|kind| clip(kind, MAX_WORD));
 }
 
 fn seal_hit(hit: &mut MatchedRule) {
-    clip(&mut hit.policy, MAX_WORD);
-    hit.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
-    seal_text(&mut hit.reason);
+    let MatchedRule { policy, rule, reason } = hit;
+    clip(policy, MAX_WORD);
+    rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
+    seal_text(reason);
 }
 
 /// The server chose the paths and the matched texts; a URL may contain a token.
 fn seal_mcp(mcp: &mut McpFacts) {
-    mcp.address.iter_mut().for_each(seal_word);
-    for name in [&mut mcp.server_type, &mut mcp.pin, &mut mcp.place].into_iter().flatten() {
+    let McpFacts { server_type, address, pin, joined: _, place, earlier, findings } = mcp;
+    address.iter_mut().for_each(seal_word);
+    for name in [server_type, pin, place].into_iter().flatten() {
         clip(name, MAX_WORD);
     }
-    mcp.earlier.truncate(MAX_HITS);
-    mcp.findings.truncate(MAX_HITS);
-    for finding in &mut mcp.findings {
-        seal_word(&mut finding.path);
-        seal_word(&mut finding.detail);
-        clip(&mut finding.class, MAX_WORD);
-        clip(&mut finding.severity, MAX_WORD);
+    earlier.truncate(MAX_HITS);
+    findings.truncate(MAX_HITS);
+    for FindingFact { class, severity, path, detail } in findings {
+        seal_word(path);
+        seal_word(detail);
+        clip(class, MAX_WORD);
+        clip(severity, MAX_WORD);
     }
 }
 
 /// The operator chose these names, and there may be many.
 fn seal_policies(policies: &mut PolicyFacts) {
-    policies.files.truncate(MAX_HITS);
-    policies.files.iter_mut().for_each(|file| clip(&mut file.path, MAX_WORD));
-    let lists =
-        [&mut policies.added, &mut policies.removed, &mut policies.changed, &mut policies.weakened];
-    for list in lists {
+    let PolicyFacts { digest, before, files, added, removed, changed, weakened } = policies;
+    [digest, before].into_iter().flatten().for_each(|digest| clip(digest, MAX_WORD));
+    files.truncate(MAX_HITS);
+    for PolicyFile { path, owner, modified: _ } in files {
+        clip(path, MAX_WORD);
+        owner.iter_mut().for_each(|owner| clip(owner, MAX_WORD));
+    }
+    for list in [added, removed, changed, weakened] {
         let more = list.len().saturating_sub(MAX_NAMES);
         list.truncate(MAX_NAMES);
         list.iter_mut().for_each(|name| clip(name, MAX_WORD));
@@ -201,24 +289,11 @@ fn seal_policies(policies: &mut PolicyFacts) {
 /// Key names come from the operator, tool names from a server. callgate itself writes the few
 /// fields.
 fn seal_change(change: &mut RecordedChange) {
-    seal_word(&mut change.name);
-    clip(&mut change.action, MAX_WORD);
-    for fields in [&mut change.before, &mut change.after] {
+    let RecordedChange { what: _, name, action, before, after } = change;
+    seal_word(name);
+    clip(action, MAX_WORD);
+    for fields in [before, after] {
         fields.values_mut().for_each(seal_word);
-    }
-}
-
-/// Names are short. A name that a client or a model claims may be anything, even a secret.
-fn seal_names(record: &mut Record) {
-    for claimed in [&mut record.who.agent, &mut record.who.session, &mut record.model] {
-        claimed.iter_mut().for_each(seal_word);
-    }
-    let who = &mut record.who;
-    let known = [&mut who.org, &mut who.team, &mut who.user, &mut who.key];
-    let ours = [&mut record.request, &mut record.provider, &mut record.dialect];
-    let rest = [&mut record.stop_reason, &mut record.cwd, &mut record.home];
-    for name in known.into_iter().chain(ours).chain(rest).flatten() {
-        clip(name, MAX_WORD);
     }
 }
 
@@ -229,7 +304,7 @@ pub fn seal_name(text: &str) -> String {
     kept
 }
 
-/// The same in place: most names stay as they are.
+/// Like [`seal_name`], in place: most names stay as they are.
 fn seal_word(name: &mut String) {
     seal(name, MAX_PROSE, MAX_WORD);
 }
@@ -272,7 +347,7 @@ const MAX_SCANNED: usize = 1024 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{CallOutcome, FindingFact, RecordId};
+    use crate::record::{CallOutcome, RecordId};
 
     fn call(input: &str) -> Record {
         let tool = RecordedTool {
@@ -303,12 +378,21 @@ mod tests {
         assert!(kept.ends_with("é…[cut]") && kept.len() <= RecordedTool::MAX_INPUT + 10);
         let proof = body.input.unwrap();
         assert!(proof.truncated);
-        assert_eq!(proof.bytes, large.len() as u64);
-        assert_eq!(proof.hash, hex(&Sha256::digest(&large)));
+        assert_eq!(proof.bytes, Some(large.len() as u64));
+        assert_eq!(proof.hash, Some(hex(&Sha256::digest(&large))));
 
         let body = read(&Sealed::new(call(&"x".repeat(MAX_SCANNED + 1))));
         assert_eq!(body.record.tool.unwrap().input, None);
         assert!(body.input.unwrap().truncated);
+    }
+
+    #[test]
+    fn the_beginning_of_an_input_is_not_taken_for_all_of_it() {
+        let mut record = call(r#"{"command":"rm"#);
+        record.tool.as_mut().unwrap().extent = InputExtent::Beginning;
+        let body = read(&Sealed::new(record));
+        assert_eq!(body.record.tool.unwrap().input.as_deref(), Some(r#"{"command":"rm"#));
+        assert_eq!(body.input, Some(InputProof { hash: None, bytes: None, truncated: true }));
     }
 
     #[test]
@@ -319,8 +403,12 @@ mod tests {
         record.model = Some(long());
         record.who.session = Some(long());
         record.request = Some(long());
+        record.subagent = Some(Subagent { id: long(), kind: Some(long()) });
+        record.origins = vec![OriginFact { arg: long(), only_tool_result: None }; 100];
         let mut verdict = RecordedVerdict::new(CallOutcome::Deny);
         verdict.reason = Some(long());
+        verdict.policy_digest = Some(long());
+        verdict.replaced = vec![long(); 10];
         verdict.shadows =
             vec![MatchedRule { policy: long(), rule: Some(long()), reason: "r".into() }; 100];
         record.verdict = Some(verdict);
@@ -328,7 +416,7 @@ mod tests {
             tool.name = long();
             tool.call_id = long();
         }
-        assert!(Sealed::new(record).body.len() < 300_000);
+        assert!(Sealed::new(record).body.len() < 400_000);
     }
 
     #[test]

@@ -27,10 +27,13 @@ pub struct StoredRecord {
 /// The hash and size of an input before it was redacted and truncated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputProof {
-    /// SHA-256 of the whole input before redaction, in hexadecimal.
-    pub hash: String,
-    /// Its size in bytes.
-    pub bytes: u64,
+    /// SHA-256 of the whole input before redaction, in hexadecimal; `None` if only its beginning was
+    /// at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// Its size in bytes, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     /// Whether the stored input is not complete.
     #[serde(default, rename = "cut", skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
@@ -54,7 +57,7 @@ impl StoredRecord {
         match (input, &self.input) {
             (_, Some(proof)) if proof.truncated => Err(InputLoss::Truncated),
             (None, _) => Err(InputLoss::Missing),
-            (Some(input), Some(proof)) if proof.hash != hex(&Sha256::digest(input)) => {
+            (Some(input), Some(proof)) if proof.hash != Some(hex(&Sha256::digest(input))) => {
                 Err(InputLoss::Redacted)
             }
             (Some(input), _) => Ok(input),
@@ -134,8 +137,10 @@ impl StoredRecord {
                 fields.insert("input".to_owned(), input_value(input));
             }
             if let Some(proof) = &self.input {
-                fields.insert("input_hash".to_owned(), json!(proof.hash));
-                fields.insert("input_bytes".to_owned(), json!(proof.bytes));
+                let hash = proof.hash.as_ref().map(|hash| ("input_hash", json!(hash)));
+                let bytes = proof.bytes.map(|bytes| ("input_bytes", json!(bytes)));
+                let known = hash.into_iter().chain(bytes);
+                fields.extend(known.map(|(key, value)| (key.to_owned(), value)));
                 fields.insert("input_cut".to_owned(), json!(proof.truncated));
             }
         }
@@ -163,8 +168,8 @@ impl StoredRecord {
 /// The hash and size next to an input.
 fn proof(tool: &Value) -> Option<InputProof> {
     Some(InputProof {
-        hash: tool.get("input_hash")?.as_str()?.to_owned(),
-        bytes: tool.get("input_bytes")?.as_u64()?,
+        hash: tool.get("input_hash").and_then(Value::as_str).map(str::to_owned),
+        bytes: tool.get("input_bytes").and_then(Value::as_u64),
         truncated: tool.get("input_cut")?.as_bool()?,
     })
 }
@@ -204,7 +209,7 @@ mod tests {
         record.verdict =
             Some(RecordedVerdict { audits: vec![hit], ..RecordedVerdict::new(CallOutcome::Deny) });
         record.timing.judged_us = Some(7);
-        let proof = InputProof { hash: "ab".to_owned(), bytes: 9, truncated: true };
+        let proof = InputProof { hash: Some("ab".to_owned()), bytes: Some(9), truncated: true };
         let (hash, prev_hash) = ("cd".to_owned(), "ef".to_owned());
         StoredRecord { seq: 5, record, input: Some(proof), hash, prev_hash }
     }

@@ -21,16 +21,19 @@
 
 mod arguments;
 mod call;
+mod canonical;
 mod conversation;
 mod embedded;
 mod name;
 mod origin;
 mod past;
+mod record_line;
 mod session_files;
 pub mod spell;
 
 pub use arguments::{Arguments, ArgumentsForm, UnreadableArguments};
 pub use call::{CallId, Caller, ToolCall};
+pub use canonical::canonical_arguments;
 pub use conversation::{
     Conversation, FoundOrigin, HiddenConversation, PassageSource, Passages, ValueOrigins,
     ValuePlace,
@@ -39,4 +42,5 @@ pub use embedded::EmbeddedJson;
 pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
 pub use origin::{ClientInfo, EffectHints, Identity, Origin, OriginFields, Principal, Surface};
 pub use past::PastEvent;
+pub use record_line::RecordLine;
 pub use session_files::{FileWrite, SessionFile, SessionFiles, WrittenContent};

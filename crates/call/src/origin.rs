@@ -99,11 +99,12 @@ impl Principal {
     }
 }
 
-/// Where a call was seen and who makes it. All calls of one response share it, so cloning is cheap.
+/// Where a call was seen, who makes it, and what is known about it from elsewhere. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Origin(Arc<OriginFields>);
 
-/// The fields of an [`Origin`].
+/// The fields of an [`Origin`]. The last four are known from elsewhere, and rules look at them like
+/// at the call itself: `decide` adds them before it asks the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OriginFields {
     /// Where the call was seen.

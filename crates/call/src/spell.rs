@@ -120,7 +120,7 @@ pub fn splits(name: &str) -> Vec<NameReading<'_>> {
 /// Separators between the parts of a name. Some clients treat several in a row as one.
 const SEPARATORS: [char; 5] = ['_', '-', '.', '/', ':'];
 
-/// The same, only for spellings with a mark before the server.
+/// Like [`splits`], only for spellings with a mark before the server.
 pub fn marked_splits(name: &str) -> Vec<NameReading<'_>> {
     splits_of(name, |pattern| !pattern.before.is_empty())
 }

@@ -17,12 +17,13 @@ use crate::clock;
 use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
-use crate::mcp::{KeyedStep, Launch, McpSession, McpSettings, McpState};
+use crate::mcp::{Launch, McpSession, McpSettings, McpState};
+use crate::new_record;
 use crate::observer::{ObservedDecisions, Observer};
 use crate::offer::RecentlyRecorded;
 use crate::pipeline::durable;
-use crate::record;
 use crate::response_decider::ResponseDecider;
+use crate::session_steps::KeyedStep;
 use crate::settings::Settings;
 use crate::store_query::PinRefresh;
 use crate::storing::Storing;
@@ -204,9 +205,9 @@ impl Decider {
 
     /// Records a response that was not judged.
     pub fn record_unjudged(&self, context: &RequestContext, why: &str) {
-        let mut record = record::begin(RecordKind::Turn, context, &context.origin);
+        let mut record = new_record::begin(RecordKind::Turn, context, &context.origin);
         record.verdict =
-            Some(record::without_rule(CallOutcome::Unjudged, ReasonCode::Unjudged, why));
+            Some(new_record::without_rule(CallOutcome::Unjudged, ReasonCode::Unjudged, why));
         self.0.write(record);
     }
 
@@ -224,7 +225,7 @@ impl Decider {
     /// Records the matches of text rules in a request, each with how often it matched.
     pub fn record_request_hits(&self, context: &RequestContext, hits: &[(TextHit, usize)]) {
         for (hit, times) in hits {
-            let mut record = record::guardrail(context, Direction::Request, hit);
+            let mut record = new_record::guardrail(context, Direction::Request, hit);
             if *times > 1 {
                 record.detail = Some(format!("{times} times"));
             }
@@ -234,7 +235,7 @@ impl Decider {
 
     /// Records that calls that were removed from a response could not be put back into a request.
     pub fn record_not_restored(&self, context: &RequestContext, why: &str) {
-        let mut record = record::begin(RecordKind::ToolCallWarning, context, &context.origin);
+        let mut record = new_record::begin(RecordKind::ToolCallWarning, context, &context.origin);
         record.detail = Some(format!("not restored: {why}"));
         self.0.write(record);
     }

@@ -43,6 +43,7 @@
 //!
 //! This crate knows nothing about streams, provider formats or HTTP: the doors handle those.
 
+mod checks;
 mod clock;
 mod counter;
 mod decider;
@@ -51,14 +52,15 @@ mod limits;
 mod loading;
 pub mod login;
 pub mod mcp;
+mod new_record;
 mod observer;
 mod offer;
 mod origins;
 mod past;
 mod pending;
 mod pipeline;
-mod record;
 mod response_decider;
+mod session_steps;
 mod settings;
 mod store_query;
 mod storing;

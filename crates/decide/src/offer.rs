@@ -11,7 +11,7 @@ use callgate_policy::{Denial, Judgement, Policies};
 
 use crate::clock::now;
 use crate::decider::{Decider, RequestContext};
-use crate::record;
+use crate::new_record;
 
 /// A tool that a request offers.
 #[derive(Debug, Clone, Copy)]
@@ -128,10 +128,10 @@ impl Decider {
         if !self.recently_recorded(|recently_recorded| recently_recorded.is_new(hash.finish())) {
             return None;
         }
-        let mut record = record::begin(RecordKind::ToolAdvertised, context, facts);
+        let mut record = new_record::begin(RecordKind::ToolAdvertised, context, facts);
         record.tool =
             Some(RecordedTool { name: call.name.raw().to_owned(), ..RecordedTool::default() });
-        record.verdict = Some(record::verdict(judgement));
+        record.verdict = Some(new_record::verdict(judgement));
         let id = record.id.to_string();
         self.write(record);
         Some(id)

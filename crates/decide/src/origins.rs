@@ -8,7 +8,7 @@ use callgate_call::{FoundOrigin, Principal, ValueOrigins};
 use callgate_store::{FlowName, FlowStep, StoreError};
 
 use crate::decider::DeciderState;
-use crate::mcp::{KeyedStep, before, owner};
+use crate::session_steps::{KeyedStep, StepKey, before};
 
 /// As long as a call of the model can be found by its id.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
@@ -63,5 +63,5 @@ pub(crate) fn read(
 }
 
 fn key(who: &Principal, record: RecordId) -> FlowName {
-    FlowName { owner: owner(who), name: format!("origins\0{record}") }
+    StepKey::Origins(record).of(who)
 }

@@ -9,7 +9,7 @@ use callgate_store::{FlowName, FlowStep};
 use sha2::{Digest, Sha256};
 
 use crate::decider::DeciderState;
-use crate::mcp::{KeyedStep, owner};
+use crate::session_steps::{KeyedStep, StepKey, before};
 
 /// How far rules can look back.
 const MAX_AGE: Duration = Duration::from_secs(FlowStep::MAX_HOURS as u64 * 3600);
@@ -45,7 +45,7 @@ pub(crate) fn read(
     at: i64,
     asked: &[String],
 ) -> Result<Vec<PastEvent>, callgate_store::StoreError> {
-    let since = crate::mcp::before(at, MAX_AGE);
+    let since = before(at, MAX_AGE);
     let known: Vec<([u8; 32], &String)> =
         asked.iter().map(|event| (Sha256::digest(event).into(), event)).collect();
     let event = |step: FlowStep| {
@@ -62,6 +62,5 @@ pub(crate) fn read(
 const DENIED: &str = "denied";
 
 fn key(origin: &OriginFields) -> FlowName {
-    let session = origin.session.as_deref().unwrap_or_default();
-    FlowName { owner: owner(&origin.who), name: format!("events\0{session}") }
+    StepKey::Events(origin.session.as_deref()).of(&origin.who)
 }

@@ -6,10 +6,12 @@
 //! Resolved
 //!    │ recall    what earlier calls have written and done, where values came from
 //! Recalled
-//!    │ meter     ask the rules; count limits, check the history
-//! Metered
-//!    │ judge     what the rules and all checks say together
+//!    │ judge     ask the rules
 //! Judged
+//!    │ meter     count limits, check the history
+//! Metered
+//!    │ combine   what the rules and all checks say together
+//! Combined
 //!    │ wait      for an approver
 //! Answered
 //!    │ record    durable before the caller gets the decision
@@ -19,24 +21,25 @@
 //! Each stage consumes the result of the one before, so none can be skipped. The future never waits
 //! for the store on the thread that polls it: see [`store_query`](crate::store_query).
 
+mod combine;
 mod judge;
 mod meter;
 mod recall;
-mod record;
 mod resolve;
 mod subject;
 mod wait;
+mod write_record;
 
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-pub(crate) use self::judge::Judged;
+pub(crate) use self::combine::Combined;
 pub(crate) use self::meter::Metered;
-pub(crate) use self::record::{Decided, STORE, durable};
-pub(crate) use self::resolve::{CallTarget, Resolved, unfit_extra_input};
+pub(crate) use self::resolve::{CallTarget, HistoryEntry, Resolved, unfit_extra_input};
 pub(crate) use self::subject::{CallSource, ServerCall, Subject};
 pub use self::wait::NO_APPROVER;
+pub(crate) use self::write_record::{Decided, STORE, durable};
 use crate::decider::DeciderState;
 use crate::store_query::StoreUnavailable;
 
@@ -61,9 +64,9 @@ pub(crate) async fn decide_in_turn(
     match answer(&inner, Arc::clone(&subject)).await {
         Ok(answered) => {
             let held = Some(turn).filter(|_| answered.matters_later());
-            record::record(&inner, answered, held).await
+            write_record::record(&inner, answered, held).await
         }
-        Err(StoreUnavailable) => record::refuse(&inner, &subject),
+        Err(StoreUnavailable) => write_record::refuse(&inner, &subject),
     }
 }
 
@@ -73,7 +76,8 @@ async fn answer(
 ) -> Result<wait::Answered, StoreUnavailable> {
     let resolved = resolve::resolve(inner, subject).await?;
     let recalled = recall::recall(inner, resolved).await?;
-    let metered = meter::meter(inner, recalled).await?;
-    let judged = judge::judge(metered);
-    Ok(wait::wait(judged).await)
+    let judged = judge::judge(recalled);
+    let metered = meter::meter(inner, judged).await?;
+    let combined = combine::combine(metered);
+    Ok(wait::wait(combined).await)
 }

@@ -12,14 +12,15 @@ use callgate_policy::{
 use callgate_store::TurnCount;
 use tokio::sync::oneshot;
 
-use crate::clock::now;
+use crate::clock::{now, now_micros};
 use crate::decider::{DeciderState, RequestContext};
 use crate::in_force::InForce;
-use crate::mcp::{KeyedStep, ResolvedTool, now_micros};
+use crate::mcp::ResolvedTool;
+use crate::new_record::{self, ArgumentsState};
 use crate::past;
 use crate::pending::PendingDecision;
 use crate::pipeline::{self, CallSource, Subject};
-use crate::record::{self, ArgumentsState};
+use crate::session_steps::KeyedStep;
 
 /// Decides the calls of one response by the policies and settings that were in force when it began.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl Oddity {
             Self::PassedUnread => (CallOutcome::Unjudged, ReasonCode::Unreadable),
             Self::Normalised => return None,
         };
-        Some(record::without_rule(action, code, why))
+        Some(new_record::without_rule(action, code, why))
     }
 
     fn word(self) -> &'static str {
@@ -148,8 +149,8 @@ impl ResponseDecider {
         if failures.blocking().next().is_some() {
             let judgement = self.policies.judge_waived(call, &now(), &SpentLimits::none());
             let denial = failures.denial(call.name.raw(), judgement.denial(call));
-            let verdict = failures.verdict(&judgement);
-            return self.denied_by_name(number, call, &resolved_tool, (verdict, denial), begun);
+            let outcome = (failures.verdict(&judgement), denial);
+            return self.denied_by_name(number, call, &resolved_tool, outcome, begun);
         }
         match self.policies.judge_name(call, &now(), &SpentLimits::none()) {
             // Lists of servers and tools also apply to the calls inside a wrapper call.
@@ -162,7 +163,7 @@ impl ResponseDecider {
             }
             NameJudgement::Allow(..) | NameJudgement::NeedArguments => NameDecision::NeedArguments,
             NameJudgement::Deny(judgement) => {
-                let outcome = (record::verdict(&judgement), judgement.denial(call));
+                let outcome = (new_record::verdict(&judgement), judgement.denial(call));
                 self.denied_by_name(number, call, &resolved_tool, outcome, begun)
             }
         }
@@ -177,9 +178,11 @@ impl ResponseDecider {
         (verdict, denial): (callgate_audit::RecordedVerdict, Option<Denial>),
         begun: Instant,
     ) -> NameDecision {
-        let Some(mut denial) = denial else { return NameDecision::NeedArguments };
+        // What stops a call does so even if nobody can say why.
+        let mut denial =
+            denial.unwrap_or_else(|| Denial::refused(call.name.raw(), "its name alone is refused"));
         let mut record =
-            record::call(resolved_tool.kind(), &self.context, call, ArgumentsState::Pending);
+            new_record::call(resolved_tool.kind(), &self.context, call, ArgumentsState::Pending);
         resolved_tool.add_server_facts(&mut record);
         let digest = Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty());
         record.verdict = Some(callgate_audit::RecordedVerdict { policy_digest: digest, ..verdict });
@@ -214,7 +217,7 @@ impl ResponseDecider {
         };
         let (_, completes) = self.denied.swap_remove(place);
         let kind = self.inner.resolve_tool(&self.in_force.mcp, &call.name).kind();
-        let mut record = record::call(kind, &self.context, call, ArgumentsState::Known);
+        let mut record = new_record::call(kind, &self.context, call, ArgumentsState::Known);
         record.completes = Some(completes);
         self.inner.write(record);
     }
@@ -233,7 +236,7 @@ impl ResponseDecider {
             extra_inputs: Vec::new(),
             source: CallSource::InResponse { begun: self.begun },
             record: RecordId::new(),
-            at: now_micros(),
+            seen_at: now_micros(),
             begun: Instant::now(),
             call,
         };
@@ -242,7 +245,7 @@ impl ResponseDecider {
             for previous in previous_done {
                 // Nothing is ever sent: the other call drops its turn.
                 previous.await.ok();
-                (subject.at, subject.begun) = (now_micros(), Instant::now());
+                (subject.seen_at, subject.begun) = (now_micros(), Instant::now());
             }
             pipeline::decide_in_turn(inner, subject, turn).await.decision
         })
@@ -251,8 +254,8 @@ impl ResponseDecider {
     /// Records a call that the provider ran itself.
     pub fn record_provider_call(&mut self, call: &ToolCall) {
         let mut record =
-            record::call(RecordKind::ToolCall, &self.context, call, ArgumentsState::Known);
-        record.verdict = Some(record::without_rule(
+            new_record::call(RecordKind::ToolCall, &self.context, call, ArgumentsState::Known);
+        record.verdict = Some(new_record::without_rule(
             CallOutcome::Unjudged,
             ReasonCode::Unjudged,
             "run by the provider itself",
@@ -267,7 +270,7 @@ impl ResponseDecider {
             return;
         }
         let mut record =
-            record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
+            new_record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
         record.tool =
             tool.map(|name| RecordedTool { name: name.to_owned(), ..RecordedTool::default() });
         record.verdict = oddity.verdict(why);
@@ -284,14 +287,15 @@ impl ResponseDecider {
     pub fn record_text_hit(&mut self, hit: &TextHit) {
         self.hits += 1;
         if self.hits <= MAX_ODDITIES {
-            let record = record::guardrail(&self.context, Direction::Response, hit);
+            let record = new_record::guardrail(&self.context, Direction::Response, hit);
             self.write_later(record);
         }
     }
 
     /// Records another answer of the turn, which the provider gave after a denial.
     pub fn record_continued(&mut self, answer: TurnEnd) {
-        let mut record = record::begin(RecordKind::Continued, &self.context, &self.context.origin);
+        let mut record =
+            new_record::begin(RecordKind::Continued, &self.context, &self.context.origin);
         record.model = answer.model.or(record.model);
         record.tokens = answer.tokens;
         record.stop_reason = answer.stop_reason;
@@ -311,11 +315,11 @@ impl ResponseDecider {
         let facts = &self.context.origin;
         if self.recorded == 0 && end.calls == 0 && end.failure.is_none() {
             let provider = facts.provider.clone().unwrap_or_default();
-            let who = record::principal(facts);
+            let who = new_record::principal(facts);
             let turn = TurnCount { provider, model: end.model, who, tokens };
             return self.inner.audit.count_turn(turn);
         }
-        let mut record = record::begin(RecordKind::Turn, &self.context, facts);
+        let mut record = new_record::begin(RecordKind::Turn, &self.context, facts);
         record.model = end.model.or(record.model);
         record.tokens = tokens;
         record.stop_reason = end.stop_reason;

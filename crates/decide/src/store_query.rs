@@ -35,7 +35,7 @@ impl DeciderState {
         self.query_store_or_undo(query, |_, _| {}).await
     }
 
-    /// The same. `undo` gets the result if no caller waits for it any more.
+    /// Like [`Self::query_store`]. `undo` gets the result if no caller waits for it any more.
     pub(crate) async fn query_store_or_undo<T: Send + 'static>(
         self: &Arc<Self>,
         query: impl FnOnce(&Arc<Self>) -> T + Send + 'static,

@@ -9,8 +9,8 @@ use crate::settings::{OddArguments, OnFailure, Oversize, Settings};
 /// The settings that became weaker, each in a few words.
 pub(crate) fn settings(old: &InForce, new: &InForce) -> Vec<String> {
     let (was, is) = (&*old.mcp, &*new.mcp);
-    let check_record = actions(was).into_iter().zip(actions(is));
-    let milder = check_record.filter(|((_, was), (_, is))| is < was).map(|((path, _), _)| path);
+    let pairs = actions(was).into_iter().zip(actions(is));
+    let milder = pairs.filter(|((_, was), (_, is))| is < was).map(|((path, _), _)| path);
     let others = lists(was, is).into_iter().chain(switches(was, is));
     let others = others.chain(failures(&old.settings, &new.settings));
     let weaker = others.filter(|(_, is_weaker)| *is_weaker).map(|(path, _)| path);

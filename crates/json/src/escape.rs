@@ -36,6 +36,28 @@ pub fn decode_into(raw: &str, half: &mut Option<u16>, out: &mut String) -> bool 
     whole & push_plain(rest, half, out)
 }
 
+/// Decodes the raw text of a whole JSON string, with U+FFFD for each lone surrogate.
+pub(crate) fn decode_lossy(raw: &str) -> String {
+    let mut units: Vec<u16> = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((plain, escape)) = next_escape(rest).and_then(|at| rest.split_at_checked(at)) {
+        units.extend(plain.encode_utf16());
+        let length = if escape.starts_with("\\u") { 6 } else { 2 };
+        let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        rest = after;
+        match escape.strip_prefix("\\u") {
+            Some(hex) => units.push(u16::from_str_radix(hex, 16).unwrap_or(0xFFFD)),
+            None => {
+                let mut one = String::new();
+                decode_into(escape, &mut None, &mut one);
+                units.extend(one.encode_utf16());
+            }
+        }
+    }
+    units.extend(rest.encode_utf16());
+    String::from_utf16_lossy(&units)
+}
+
 /// Whether the raw text of a JSON string contains an escape, so that it differs from the decoded
 /// text.
 #[inline]
@@ -109,6 +131,18 @@ mod tests {
     fn decode(raw: &str) -> Option<String> {
         let (mut half, mut out) = (None, String::new());
         (decode_into(raw, &mut half, &mut out) && half.is_none()).then_some(out)
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_replaced_and_nothing_else() {
+        for (raw, text) in [
+            (r"é\n\ud83d\\", "é\n\u{FFFD}\\"),
+            (r"\ud83d\ud83d\ude00", "\u{FFFD}\u{1F600}"),
+            (r#"\ude00\"\ud83d😀"#, "\u{FFFD}\"\u{FFFD}😀"),
+        ] {
+            assert_eq!(decode(raw), None, "{raw}");
+            assert_eq!(decode_lossy(raw), text, "{raw}");
+        }
     }
 
     #[test]

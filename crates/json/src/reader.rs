@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::escape::decode_lossy;
 use super::{Error, MAX_DEPTH, Problem, decode_into};
 
 /// A byte range of the document.
@@ -83,6 +84,11 @@ impl<'a> Text<'a> {
             true => Ok(Cow::Owned(text)),
             false => Err(Error::new(Problem::LoneSurrogate, self.at as usize)),
         }
+    }
+
+    /// The decoded text, with U+FFFD for each lone surrogate.
+    pub fn decode_lossy(&self) -> Cow<'a, str> {
+        self.decode().unwrap_or_else(|_| Cow::Owned(decode_lossy(self.raw())))
     }
 
     /// Whether the decoded text is exactly `word`.

@@ -21,7 +21,7 @@ pub const MAX_MESSAGE: usize = 4096;
 
 /// A client and a server that send what the caller provides.
 pub struct Probe {
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     session: RpcSession,
     runtime: tokio::runtime::Runtime,
     /// The tools that the server lists when callgate asks: entries, as JSON.
@@ -57,12 +57,12 @@ impl Probe {
     fn new(
         decider: &Decider,
         tools: &str,
-        session: impl FnOnce(Arc<McpSession>) -> RpcSession,
+        session: impl FnOnce(McpSession) -> RpcSession,
     ) -> std::io::Result<Self> {
         let context = RequestContext::new(Origin::at(Surface::Mcp));
-        let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
+        let mcp_session = decider.mcp("s", &Launch::command("s", &["x"], None), context);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        let (session, tools) = (session(Arc::clone(&mcp_session)), tools.to_owned());
+        let (session, tools) = (session(mcp_session.clone()), tools.to_owned());
         Ok(Self {
             mcp_session,
             session,

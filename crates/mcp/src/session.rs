@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use callgate_call::Arguments;
 use callgate_decide::mcp::{
-    CallTicket, ClientRead, McpCall, McpDecision, McpPending, McpSession, TextSource,
+    AllowedCall, ClientRead, McpCall, McpDecision, McpPending, McpSession, TextSource,
 };
 use callgate_decide::{Denial, Permit, Recorded};
 use callgate_json::{Edits, Span, member};
@@ -55,10 +55,10 @@ const MAX_CANCELLED: usize = 256;
 /// The state of one session.
 #[derive(Debug)]
 pub(crate) struct RpcSession {
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     /// Requests of the client that the server has not answered.
     open_requests: HashMap<Id, OpenRequest>,
-    /// Requests of the client that have not been judged.
+    /// Requests of the client that have not been judged, or were cancelled before.
     held: HashMap<Id, Held>,
     /// How messages reach the server.
     transport: Transport,
@@ -100,7 +100,11 @@ enum OpenRequest {
     Prompts,
     Resources,
     Tasks,
-    Call(Box<UnansweredCall>),
+    Call {
+        called: Box<UnansweredCall>,
+        /// A hash of its tool and arguments.
+        call_key: u64,
+    },
     /// A prompt, a resource, or the result of an unknown task.
     Text(TextSource),
     /// The later result of a call that became a task.
@@ -114,7 +118,9 @@ impl OpenRequest {
     /// The call that it is about.
     fn called(&self) -> Option<&UnansweredCall> {
         match self {
-            Self::Call(called) | Self::TaskResult(called) | Self::TaskState(called) => Some(called),
+            Self::Call { called, .. } | Self::TaskResult(called) | Self::TaskState(called) => {
+                Some(called)
+            }
             _ => None,
         }
     }
@@ -128,16 +134,14 @@ struct PendingServerRequest {
     /// The name of the answer in rules.
     method: &'static str,
     /// The calls that it may be about.
-    calls: Vec<CallTicket>,
+    calls: Vec<AllowedCall>,
 }
 
-/// A call that was forwarded.
+/// A call that was forwarded, and the era of the request about it.
 #[derive(Debug, Clone)]
 struct UnansweredCall {
-    ticket: CallTicket,
+    call: AllowedCall,
     era: Era,
-    /// A hash of its tool and arguments.
-    call_key: u64,
 }
 
 /// A request that waits for its verdict.
@@ -183,7 +187,7 @@ pub(crate) struct CallToJudge {
     tool: String,
     arguments: Arguments,
     meta: RequestMeta,
-    continues: Option<CallTicket>,
+    continues: Option<AllowedCall>,
     era: Era,
     call_key: u64,
     /// The other values in the request.
@@ -216,14 +220,14 @@ impl CallToJudge {
 
 impl RpcSession {
     /// A session whose messages come in order on a pipe.
-    pub(crate) fn new(mcp_session: Arc<McpSession>) -> Self {
+    pub(crate) fn new(mcp_session: McpSession) -> Self {
         Self::on(Transport::Pipe(ServerQueue::default()), mcp_session, Arc::default())
     }
 
     /// A session whose messages come in separate HTTP requests, and that may be part of a longer
     /// conversation.
     pub(crate) fn of_requests(
-        mcp_session: Arc<McpSession>,
+        mcp_session: McpSession,
         ongoing_calls: Arc<Mutex<OngoingCalls>>,
     ) -> Self {
         Self::on(
@@ -235,7 +239,7 @@ impl RpcSession {
 
     fn on(
         transport: Transport,
-        mcp_session: Arc<McpSession>,
+        mcp_session: McpSession,
         ongoing_calls: Arc<Mutex<OngoingCalls>>,
     ) -> Self {
         Self {
@@ -263,7 +267,7 @@ impl RpcSession {
 
     /// The refusal of a client message that cannot be forwarded.
     pub(crate) fn refuse(&self, unfit: &Unfit) -> SessionStep {
-        self.mcp_session.withheld("the client", &unfit.why.to_string());
+        self.mcp_session.record_withheld("the client", &unfit.why.to_string());
         let text = format!("callgate did not forward this message: {}", unfit.why);
         to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
     }
@@ -285,7 +289,7 @@ impl RpcSession {
                         vec![self.client_response(Some(&id), pending_request, text, outcome)]
                     }
                     None => {
-                        self.mcp_session.withheld(
+                        self.mcp_session.record_withheld(
                             "the client",
                             "it answers a request that the server did not send",
                         );
@@ -304,7 +308,7 @@ impl RpcSession {
     ) -> Vec<SessionStep> {
         // Some servers run a request without an id, and just do not answer it.
         if !method.starts_with("notifications/") {
-            self.mcp_session.withheld("the client", "a request without an id");
+            self.mcp_session.record_withheld("the client", "a request without an id");
             return Vec::new();
         }
         let cancels = params.filter(|_| method == "notifications/cancelled");
@@ -334,7 +338,8 @@ impl RpcSession {
             Transport::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
             // Requests are refused earlier. A message that nobody waits for is dropped.
             Transport::Pipe(queue) if queue.is_overfull() => {
-                self.mcp_session.withheld("the client", "too many messages are waiting for a call");
+                self.mcp_session
+                    .record_withheld("the client", "too many messages are waiting for a call");
                 Vec::new()
             }
             Transport::Pipe(queue) => {
@@ -379,17 +384,17 @@ impl RpcSession {
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
         if self.is_foreign_task(method, text, params) {
-            self.mcp_session.withheld("the client", "it asks for a task of another client");
+            self.mcp_session.record_withheld("the client", "it asks for a task of another client");
             let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
         let open_request = match JudgedMethod::parse(method) {
             Some(JudgedMethod::Call) => return self.call(id, text, params.unwrap_or_default()),
             Some(JudgedMethod::Prompt) => {
-                return self.read(id, NameKey::Name, text, params.unwrap_or_default());
+                return self.request_read(id, NameKey::Name, text, params.unwrap_or_default());
             }
             Some(JudgedMethod::Resource) => {
-                return self.read(id, NameKey::Uri, text, params.unwrap_or_default());
+                return self.request_read(id, NameKey::Uri, text, params.unwrap_or_default());
             }
             Some(JudgedMethod::Initialize) => OpenRequest::Initialize,
             Some(JudgedMethod::Tools) => {
@@ -410,7 +415,7 @@ impl RpcSession {
                 OpenRequest::Other
             }
         };
-        let belongs_to = open_request.called().map(|called| called.ticket.clone());
+        let belongs_to = open_request.called().map(|called| called.call.clone());
         match self.judge_message(method, text, params, belongs_to.as_slice()) {
             Ok(message) => {
                 self.open_requests.insert(id, open_request);
@@ -424,9 +429,9 @@ impl RpcSession {
     /// judged like the call's result.
     fn of_task(&self, text: &str, params: Option<Span>) -> Option<Box<UnansweredCall>> {
         let task = params.and_then(|params| params::text_member(text, params, "taskId"))?;
-        let ticket = self.ongoing_calls.lock().task(&task)?;
+        let call = self.ongoing_calls.lock().task(&task)?;
         let era = params::era(text, params::meta(text, params));
-        Some(Box::new(UnansweredCall { ticket, era, call_key: 0 }))
+        Some(Box::new(UnansweredCall { call, era }))
     }
 
     /// A request about the state of a task, which in the newer revisions carries the result.
@@ -439,7 +444,7 @@ impl RpcSession {
     }
 
     /// Handles a request for a prompt or a resource.
-    fn read(&mut self, id: Id, key: NameKey, text: &str, params: Span) -> Vec<SessionStep> {
+    fn request_read(&mut self, id: Id, key: NameKey, text: &str, params: Span) -> Vec<SessionStep> {
         let named = match NamedParams::read(text, params, key) {
             Ok(named) => named,
             Err(error) => return vec![invalid_params(&id, &error)],
@@ -522,21 +527,19 @@ impl RpcSession {
         if self.held.remove(&id) != Some(Held::Waiting) {
             return self.resolve_held(&id, None);
         }
-        let (permit, extra_replacements, ticket) = match decision {
-            McpDecision::Allow { permit, extra_replacements, ticket } if ticket.is_for(&permit) => {
-                (permit, extra_replacements, ticket)
+        let (permit, extra_replacements, call) = match decision {
+            McpDecision::Allow { permit, extra_replacements, call } if call.is_for(&permit) => {
+                (permit, extra_replacements, call)
             }
-            McpDecision::Allow { ticket, .. } => {
-                let denial = Denial::refused(ticket.tool(), "the permit is for another call");
+            McpDecision::Allow { call, .. } => {
+                let denial = Denial::refused(call.tool(), "the permit is for another call");
                 return self.refuse_call(&id, era, &denial);
             }
             McpDecision::Deny(denial) => return self.refuse_call(&id, era, &denial),
         };
         let rewritten = permit.rewritten().map(str::to_owned);
-        self.open_requests.insert(
-            id.clone(),
-            OpenRequest::Call(Box::new(UnansweredCall { ticket, era, call_key })),
-        );
+        let called = Box::new(UnansweredCall { call, era });
+        self.open_requests.insert(id.clone(), OpenRequest::Call { called, call_key });
         let mut edits = Edits::default();
         extra_inputs.replace(&extra_replacements, &mut edits);
         match (rewritten, arguments_at) {

@@ -71,7 +71,7 @@ pub enum WrapError {
 
 /// Runs a server behind our own standard input and output until it ends.
 pub async fn wrap(
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     command: ServerCommand,
     settings: StdioSettings,
 ) -> Result<Ended, WrapError> {
@@ -88,7 +88,7 @@ pub async fn wrap(
     let (to_server, server_writes) = Pipe::start(stdin, settings.max_message);
     let (to_client, client_writes) = Pipe::start(output, settings.max_message);
     let state = Arc::new(WrapState {
-        session: Mutex::new(RpcSession::new(Arc::clone(&mcp_session))),
+        session: Mutex::new(RpcSession::new(mcp_session.clone())),
         mcp_session,
         settings,
         to_server,
@@ -152,7 +152,7 @@ enum Sender {
 /// State that both directions share.
 struct WrapState {
     session: Mutex<RpcSession>,
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     settings: StdioSettings,
     to_server: Pipe,
     to_client: Pipe,
@@ -190,7 +190,7 @@ impl WrapState {
     /// Handles a line of one side, then waits until the other side has read enough of what was sent
     /// before.
     async fn line(self: &Arc<Self>, line: SplitLine, side: Peer) {
-        for question in self.read(line, side) {
+        for question in self.take_line(line, side) {
             self.ask(question, side).await;
         }
         match side {
@@ -201,7 +201,7 @@ impl WrapState {
 
     /// Sends what a line leads to at once. Returns the calls to judge. The messages are queued while
     /// the session is locked: whichever task comes next, its messages come after them.
-    fn read(self: &Arc<Self>, line: SplitLine, side: Peer) -> Vec<CallToJudge> {
+    fn take_line(self: &Arc<Self>, line: SplitLine, side: Peer) -> Vec<CallToJudge> {
         let limit = self.settings.max_message;
         let mut session = self.session.lock();
         let steps = match (side, line) {
@@ -281,7 +281,7 @@ impl WrapState {
     /// Waits until all calls are decided, so that they are forwarded before the server's input
     /// ends.
     async fn wait_until_decided(&self, at_most: Duration) {
-        let call_decided = async {
+        let all_decided = async {
             loop {
                 let decided = self.call_decided.notified();
                 if self.session.lock().is_all_decided() {
@@ -290,7 +290,7 @@ impl WrapState {
                 decided.await;
             }
         };
-        tokio::time::timeout(at_most, call_decided).await.ok();
+        tokio::time::timeout(at_most, all_decided).await.ok();
     }
 }
 

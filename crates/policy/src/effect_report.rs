@@ -60,7 +60,7 @@ pub struct ReportedExtent {
     pub untracked: (u64, Option<u64>),
     /// Whether some are on another file system; `None` if that is not known.
     pub crosses_mounts: Option<bool>,
-    /// The same in words.
+    /// All of it in words.
     pub text: String,
 }
 

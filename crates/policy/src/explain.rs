@@ -126,7 +126,7 @@ impl Policies {
                 }
             }
             Err(_)
-                if self.judge_one(&self.question(call, moment, limits)).verdict
+                if self.judge_alone(&self.question(call, moment, limits)).verdict
                     != judgement.verdict =>
             {
                 let decided = explained.iter_mut().find(|rule| rule.is_named_by(&judgement));
@@ -137,10 +137,10 @@ impl Policies {
         explained
     }
 
-    /// The same for a single call, given the judgement that it contributes to.
+    /// Like [`Self::explain`], for a single call, given the judgement that it contributes to.
     fn explain_one(&self, question: &Question<'_>, judgement: &Judgement) -> Vec<RuleExplanation> {
         let of_policy = |policy: &Policy| -> Vec<RuleExplanation> {
-            let outcome = policy.judge(question);
+            let outcome = policy.outcome(question);
             let explainer = PolicyExplainer { policy, outcome: &outcome, judgement };
             policy.rules.iter().map(|rule| explainer.explain(rule, question)).collect()
         };

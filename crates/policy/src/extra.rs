@@ -55,16 +55,16 @@ impl Policies {
         findings: Findings<'_>,
     ) -> Judgement {
         let ask = |call| self.question(call, moment, limits).with(findings);
-        let mut judgement = self.judge_whole(&ask(call));
+        let mut judgement = self.judge_with_inner_calls(&ask(call));
         for other in others.readings {
-            judgement.absorb(self.judge_whole(&ask(&other.call)), &other.label);
+            judgement.absorb(self.judge_with_inner_calls(&ask(&other.call)), &other.label);
         }
         let judgement = judgement.sanitized(call).sanitized_in_all_readings(call, others.readings);
         let readings = others.readings.iter().map(|other| &other.call);
         let calls: Vec<&ToolCall> = std::iter::once(call).chain(readings).collect();
         judgement.with_extra_judged(&calls, self.relevant(others.extra), |call, extra| {
             let question = self.question(call, moment, limits).with(findings).with_extra(extra);
-            self.judge_one(&question)
+            self.judge_alone(&question)
         })
     }
 
@@ -83,7 +83,7 @@ impl Policies {
         let limits = SpentLimits::none();
         let judge = |named: &ToolCall, extra: &[ExtraInput]| {
             let question = self.question(named, moment, &limits).with(findings).with_extra(extra);
-            self.judge_by(&question, Policy::judge_sent)
+            self.combine_outcomes(&question, Policy::outcome_of_sent)
         };
         Judgement::empty(named).with_extra_judged(&[named], self.relevant(extra), judge)
     }

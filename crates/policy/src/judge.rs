@@ -30,7 +30,7 @@ impl Policies {
         self.judge_name_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same, with the findings in the tool's definition.
+    /// Like [`Self::judge_name`], with the findings in the tool's definition.
     pub fn judge_name_with(
         &self,
         call: &ToolCall,
@@ -46,21 +46,21 @@ impl Policies {
                 .enforcing(&call.origin)
                 .any(|policy| policy.first_restriction(surface).is_some());
         for policy in self.enforcing(&call.origin) {
-            let outcome = policy.judge_name(&question);
+            let outcome = policy.name_outcome(&question);
             let verdict = match outcome.certain {
                 Some(rule) => rule.verdict,
                 None => policy.default_at(surface),
             };
             if outcome.is_denied() {
                 let hit = certain_hit(policy, outcome.certain, verdict);
-                judgement.decide(hit, outcome.certain.is_none());
+                judgement.decide(hit);
                 judgement.details.scope = DenialScope::Tool;
                 return NameJudgement::Deny(judgement);
             }
             open |= outcome.may_restrict() || outcome.may_sanitize;
-            if judgement.is_outranked_by(verdict, outcome.certain.is_some()) {
+            if judgement.is_outranked_by(verdict, outcome.certain) {
                 let hit = certain_hit(policy, outcome.certain, verdict);
-                judgement.decide(hit, outcome.certain.is_none());
+                judgement.decide(hit);
             }
         }
         if open {
@@ -74,7 +74,7 @@ impl Policies {
         self.judge_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same, with the findings in the server's texts.
+    /// Like [`Self::judge`], with the findings in the server's texts.
     pub fn judge_with(
         &self,
         call: &ToolCall,
@@ -83,12 +83,12 @@ impl Policies {
         findings: Findings<'_>,
     ) -> Judgement {
         let question = self.question(call, moment, limits).with(findings);
-        self.judge_whole(&question).sanitized(call)
+        self.judge_with_inner_calls(&question).sanitized(call)
     }
 
     /// Judges a call and every call in it, before anything is sanitized.
-    pub(crate) fn judge_whole(&self, question: &Question<'_>) -> Judgement {
-        let outer = self.judge_one(question);
+    pub(crate) fn judge_with_inner_calls(&self, question: &Question<'_>) -> Judgement {
+        let outer = self.judge_alone(question);
         if wrapper::is_wrapper(&question.call.name) {
             return wrapper::judge(self, outer, question);
         }
@@ -102,7 +102,7 @@ impl Policies {
     /// Whether no call of this name passes, whatever its arguments.
     fn blocks_tool(&self, question: &Question<'_>) -> bool {
         self.enforcing(&question.call.origin)
-            .any(|policy| policy.judge_name(question).never_passes())
+            .any(|policy| policy.name_outcome(question).never_passes())
     }
 
     /// Judges a server's text that is neither a call nor the result of one. Of the rules that
@@ -116,7 +116,7 @@ impl Policies {
     ) -> Judgement {
         let limits = SpentLimits::none();
         let question = self.question(text, moment, &limits).with(findings);
-        self.judge_by(&question, Policy::judge_text)
+        self.combine_outcomes(&question, Policy::outcome_of_text)
     }
 
     /// Judges something that may be a call, by the rules alone. Defaults are meant for actual
@@ -129,7 +129,7 @@ impl Policies {
         findings: Findings<'_>,
     ) -> Judgement {
         let question = self.question(call, moment, limits).with(findings);
-        self.judge_by(&question, Policy::judge_rules).sanitized(call)
+        self.combine_outcomes(&question, Policy::outcome_of_rules).sanitized(call)
     }
 
     /// Judges a tool that a request advertises: a call without arguments on the surface `inbound`.
@@ -148,9 +148,9 @@ impl Policies {
         self.judge_offer(tool, &[], except, moment)
     }
 
-    /// The same for a tool that also has the names `also`, such as `web_search` for every search
-    /// that a provider runs. A rule that restricts one of these names applies, a rule that allows
-    /// one does not: a tool of the client may have the same name.
+    /// Like [`Self::judge_advertised`], for a tool that also has the names `also`, such as
+    /// `web_search` for every search that a provider runs. A rule that restricts one of these names
+    /// applies, a rule that allows one does not: a tool of the client may have the same name.
     pub fn judge_offer(
         &self,
         tool: &ToolCall,
@@ -162,7 +162,7 @@ impl Policies {
         let ask = |call| self.question(call, moment, &limits);
         let question = ask(tool).with_offer(offer.as_ref());
         let others: Vec<Question<'_>> = also.iter().map(ask).collect();
-        self.judge_question(&question, |policy, question| policy.judge_also(question, &others))
+        self.combine(&question, |policy, question| policy.outcome_with_names(question, &others))
     }
 
     /// Judges a call with arguments that are too large to be read, if the operator allows such
@@ -186,14 +186,14 @@ impl Policies {
         let mut judgement = Judgement::empty(call);
         judgement.details.reason = "its arguments were not judged".to_owned();
         for policy in self.enforcing(&call.origin) {
-            let outcome = policy.judge_name(&question);
+            let outcome = policy.name_outcome(&question);
             let verdict = match outcome.certain {
                 Some(rule) => rule.verdict,
                 None => policy.default_at(call.origin.surface),
             };
             if outcome.never_passes() && verdict > judgement.verdict {
                 let hit = certain_hit(policy, outcome.certain, verdict);
-                judgement.decide(hit, outcome.certain.is_none());
+                judgement.decide(hit);
                 judgement.details.scope = DenialScope::Tool;
             }
         }
@@ -201,27 +201,27 @@ impl Policies {
     }
 
     /// Judges a call by itself, without the calls in it.
-    pub(crate) fn judge_one(&self, question: &Question<'_>) -> Judgement {
-        self.judge_by(question, Policy::judge)
+    pub(crate) fn judge_alone(&self, question: &Question<'_>) -> Judgement {
+        self.combine_outcomes(question, Policy::outcome)
     }
 
-    /// Judges a call; `ask` judges it by one policy.
-    pub(crate) fn judge_by<'p>(
+    /// Judges a call by every policy, each as `ask` does.
+    pub(crate) fn combine_outcomes<'p>(
         &'p self,
         question: &Question<'_>,
         ask: impl Fn(&'p Policy, &Question<'_>) -> PolicyOutcome<'p>,
     ) -> Judgement {
         match ServerOffer::of(question.call, &[]) {
-            None => self.judge_question(question, ask),
+            None => self.combine(question, ask),
             Some(offer) => {
                 let Question { call, moment, limits, findings, extra, .. } = *question;
                 let question = self.question(call, moment, limits).with(findings).with_extra(extra);
-                self.judge_question(&question.with_offer(Some(&offer)), ask)
+                self.combine(&question.with_offer(Some(&offer)), ask)
             }
         }
     }
 
-    fn judge_question<'p>(
+    fn combine<'p>(
         &'p self,
         question: &Question<'_>,
         ask: impl Fn(&'p Policy, &Question<'_>) -> PolicyOutcome<'p>,
@@ -389,13 +389,13 @@ impl Judgement {
     ) {
         self.details.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
         let first = outcome.deciding.first();
-        if !self.is_outranked_by(outcome.verdict, first.is_some()) {
+        if !self.is_outranked_by(outcome.verdict, first.map(|(rule, _)| *rule)) {
             return;
         }
         match first {
-            None => self.decide(policy.default_hit(outcome.verdict), true),
+            None => self.decide(policy.default_hit(outcome.verdict)),
             Some((rule, how)) => {
-                self.decide(rule.hit(*how), false);
+                self.decide(rule.hit(*how));
                 let scene = rule.scene(question);
                 self.details.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
             }
@@ -403,22 +403,23 @@ impl Judgement {
     }
 
     /// A stricter result counts. Between equal results, a rule explains more than a default.
-    fn is_outranked_by(&self, verdict: Verdict, by_rule: bool) -> bool {
+    fn is_outranked_by(&self, verdict: Verdict, rule: Option<&Rule>) -> bool {
         self.policy.is_none()
             || verdict > self.verdict
-            || (verdict == self.verdict && by_rule && self.uncovered)
+            || (verdict == self.verdict && rule.is_some() && self.uncovered)
     }
 
-    pub(crate) fn decide(&mut self, hit: RuleHit, uncovered: bool) {
+    /// Takes over a result. A default covers no call.
+    pub(crate) fn decide(&mut self, hit: RuleHit) {
         self.details.verdict = hit.verdict;
         self.details.policy = Some(hit.policy);
+        self.details.uncovered = hit.rule.is_none();
         self.details.rule = hit.rule;
         self.details.reason = hit.reason;
         self.details.hint = hit.hint;
         self.details.blocks = hit.blocks;
         self.details.scope = if hit.limited { DenialScope::Rate } else { DenialScope::Use };
         self.details.terms = hit.terms;
-        self.details.uncovered = uncovered;
         self.details.matched = None;
     }
 }

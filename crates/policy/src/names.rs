@@ -268,7 +268,7 @@ impl Tools {
         self.parts().flat_map(|tools| &tools.patterns).any(|pattern| pattern.is_exactly(folded))
     }
 
-    /// The same if one of the ways is a tool without a server.
+    /// Like [`Self::allow_exactly`], if one of the ways is a tool without a server.
     fn allow_literal(&self, folded: &str) -> bool {
         self.allow_exactly(folded) || self.parts().any(|tools| tools.literals.contains(folded))
     }

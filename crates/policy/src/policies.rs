@@ -132,7 +132,8 @@ impl Policies {
         Self::compile_for(sources, catalogue, &Surface::ALL)
     }
 
-    /// The same, with a warning for each rule whose surfaces are all missing from `served`.
+    /// Like [`Self::compile`], with a warning for each rule whose surfaces are all missing from
+    /// `served`.
     pub fn compile_for(
         sources: &[Source],
         catalogue: &Catalogue,
@@ -142,7 +143,7 @@ impl Policies {
         Self::compile_documents(&documents, catalogue, served)
     }
 
-    /// The same for policies that may be part of other files.
+    /// Like [`Self::compile_for`], for policies that may be part of other files.
     pub fn compile_documents(
         documents: &[PolicyDocument<'_>],
         catalogue: &Catalogue,

@@ -162,58 +162,58 @@ impl Policy {
     }
 
     /// The policy's result for a complete call.
-    pub(crate) fn judge(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
+    pub(crate) fn outcome(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
         let surface = question.call.origin.surface;
         if question.name.offer.is_some() {
             // The index finds rules by names of tools, and this is a whole server.
-            return self.judge_among(question, &every_candidate(self, surface));
+            return self.outcome_among(question, &every_candidate(self, surface));
         }
         let candidates = self
             .index(surface)
             .map(|index| index.find(&question.name).candidates(question))
             .unwrap_or_default();
-        self.judge_among(question, &candidates)
+        self.outcome_among(question, &candidates)
     }
 
     /// The policy's result for something with several names. Of the results for the other names,
     /// only restrictions count.
-    pub(crate) fn judge_also(
+    pub(crate) fn outcome_with_names(
         &self,
         question: &Question<'_>,
         others: &[Question<'_>],
     ) -> PolicyOutcome<'_> {
-        let mut outcome = self.judge(question);
+        let mut outcome = self.outcome(question);
         for other in others {
-            outcome.add_restriction(self.judge(other));
+            outcome.add_restriction(self.outcome(other));
         }
         outcome
     }
 
     /// The policy's result for a server's text: only rules on findings can stop it.
-    pub(crate) fn judge_text(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
-        self.judge_by(question, Rule::needs_findings)
+    pub(crate) fn outcome_of_text(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
+        self.outcome_of_counting(question, Rule::needs_findings)
     }
 
     /// The policy's result for a client's message that is not a call: only its content can stop it.
     /// A rule that would match without the content, because it expects something in every call,
     /// does not count.
-    pub(crate) fn judge_sent(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
+    pub(crate) fn outcome_of_sent(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
         let without = question.alone();
         let is_by_it = |rule: &Rule| {
             let how = rule.matches(&without, NameCheck::Needed);
             rule.cleaner.is_some() || matches!(how, Match::No | Match::Disregarded)
         };
-        self.judge_by(question, |rule| rule.looks_at_whole_input() && is_by_it(rule))
+        self.outcome_of_counting(question, |rule| rule.looks_at_whole_input() && is_by_it(rule))
     }
 
     /// The result of the rules, without the default.
-    pub(crate) fn judge_rules(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
-        self.judge_by(question, |_| true)
+    pub(crate) fn outcome_of_rules(&self, question: &Question<'_>) -> PolicyOutcome<'_> {
+        self.outcome_of_counting(question, |_| true)
     }
 
     /// The result for something that is not a call: of the rules that restrict only some count, and
     /// no default does.
-    fn judge_by(
+    fn outcome_of_counting(
         &self,
         question: &Question<'_>,
         counts: impl Fn(&Rule) -> bool,
@@ -224,7 +224,7 @@ impl Policy {
         let candidates = found.map(|it| it.candidates(question));
         let mut candidates = candidates.unwrap_or_default();
         candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(counts));
-        let mut outcome = self.judge_among(question, &candidates);
+        let mut outcome = self.outcome_among(question, &candidates);
         if outcome.deciding.is_empty() {
             outcome.verdict = Verdict::Allow;
         }
@@ -232,7 +232,7 @@ impl Policy {
     }
 
     /// The result of these rules.
-    pub(crate) fn judge_among(
+    pub(crate) fn outcome_among(
         &self,
         question: &Question<'_>,
         candidates: &[RuleCandidate],
@@ -258,7 +258,7 @@ impl Policy {
 
     /// What the policy may decide about a name. Stops as soon as the call may both pass and be
     /// stopped.
-    pub(crate) fn judge_name(&self, question: &Question<'_>) -> NameOutcome<'_> {
+    pub(crate) fn name_outcome(&self, question: &Question<'_>) -> NameOutcome<'_> {
         let mut outcome = NameOutcome::default();
         let surface = question.call.origin.surface;
         let found = self.index(surface).map(|index| index.find(&question.name));
@@ -310,7 +310,7 @@ impl Policy {
         self.first_restriction_of(surface, |_| true)
     }
 
-    /// The same, of some of the rules.
+    /// Like [`Self::first_restriction`], of some of the rules.
     pub(crate) fn first_restriction_of(
         &self,
         surface: Surface,

@@ -100,17 +100,23 @@ impl Judgement {
         self.details.replaced.dedup();
     }
 
+    /// Denies the call in the name of the first rule that sanitizes it. Without such a rule it is denied
+    /// all the same: what should have been removed is still in it.
     pub(crate) fn refuse(&mut self, reason: &str) {
-        let Some(first) = self.sanitizers.first() else { return };
+        let rule = self.sanitizers.first();
         let hit = RuleHit {
+            policy: rule.map(|rule| rule.policy.clone()).unwrap_or_default(),
+            rule: rule.and_then(|rule| rule.rule.clone()),
             verdict: Verdict::Deny,
             reason: reason.to_owned(),
             hint: Some("make the call with arguments that are one JSON object".to_owned()),
+            blocks: rule.and_then(|rule| rule.blocks.clone()),
+            limited: rule.is_some_and(|rule| rule.limited),
             unknown: true,
-            ..first.clone()
+            terms: rule.and_then(|rule| rule.terms.clone()),
         };
         self.details.deciding.insert(0, hit.clone());
-        self.decide(hit, false);
+        self.decide(hit);
     }
 }
 

@@ -277,7 +277,7 @@ pub(crate) fn variants(text: &str) -> Vec<String> {
     all
 }
 
-/// The same for patterns, without the pattern as written.
+/// Like [`variants`], for patterns and without the pattern as written.
 pub(crate) fn other_patterns(pattern: &Wildcard) -> Vec<Wildcard> {
     let others = variants(pattern.text()).into_iter().filter(|text| text != pattern.text());
     others.map(|text| Wildcard::new(&text)).collect()

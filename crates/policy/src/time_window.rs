@@ -126,7 +126,7 @@ impl TimeWindow {
         Tri::any(days.into_iter().flatten().map(|day| self.contains_from(day, at)))
     }
 
-    /// The same for the window that begins on this day.
+    /// Like [`Self::contains`], for the window that begins on this day.
     fn contains_from(&self, day: Date, at: Timestamp) -> Tri {
         if !self.days.contains(&weekday(day)) {
             return Tri::False;

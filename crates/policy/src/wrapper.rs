@@ -118,8 +118,9 @@ fn judge_inner(
     let others: Vec<Question<'_>> = inner.others.iter().map(ask).collect();
     let mut tokens = Vec::new();
     for call in &inner.calls {
-        let mut judged =
-            policies.judge_by(&ask(call), |policy, question| policy.judge_also(question, &others));
+        let mut judged = policies.combine_outcomes(&ask(call), |policy, question| {
+            policy.outcome_with_names(question, &others)
+        });
         extend_new(&mut tokens, std::mem::take(&mut judged.details.limits));
         judgement.absorb(judged, &format!("inside a wrapper, `{}`", call.name.raw().trim()));
     }
@@ -170,7 +171,7 @@ impl Judgement {
                 unknown: false,
                 terms: inner.terms,
             };
-            self.decide(hit, inner.uncovered);
+            self.decide(hit);
             self.details.matched = inner.matched;
         }
         extend_new(&mut self.details.deciding, inner.deciding);
@@ -233,7 +234,7 @@ fn refuse(
         judgement.details.errors.push(RuleError { policy, rule, why: why.to_owned() });
         judgement.details.deciding.insert(0, hit.clone());
     }
-    judgement.decide(hit, rule.is_none());
+    judgement.decide(hit);
 }
 
 /// Writes a value as JSON. Recursion is bounded: the reader limits the depth.

@@ -15,7 +15,7 @@ pub struct NameMap {
     tools: Vec<KnownTool>,
     known: HashSet<KnownTool>,
     by_spelling: HashMap<String, Vec<usize>>,
-    /// The same, ignoring look-alike letters and dashes.
+    /// Like `by_spelling`, ignoring look-alike letters and dashes.
     by_plain: HashMap<String, Vec<usize>>,
     /// Long spellings by their prefix, for names that an agent has shortened.
     by_beginning: HashMap<String, Vec<usize>>,

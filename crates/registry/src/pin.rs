@@ -236,8 +236,8 @@ impl Pin {
         Self { identity, version, state, first_seen: now, last_seen: now, revision: 0 }
     }
 
-    /// Its state.
-    pub fn state(&self) -> PinStatus {
+    /// Its state, without what belongs to it.
+    pub fn status(&self) -> PinStatus {
         match self.state {
             PinState::Trusted => PinStatus::Trusted,
             PinState::Changed(_) => PinStatus::Changed,
@@ -255,7 +255,7 @@ impl Pin {
 
     /// Compares a version that was seen with the pin, and updates the pin.
     pub fn observe(&mut self, seen: Version, now: i64) -> Observed {
-        let before = (self.state(), self.last_seen);
+        let before = (self.status(), self.last_seen);
         if now.saturating_sub(self.last_seen) >= Self::SEEN_EVERY {
             self.last_seen = now;
         }
@@ -268,8 +268,8 @@ impl Pin {
             Observation::Same => false,
             Observation::Changed(change) => change.is_first_seen,
         };
-        let is_dirty = is_first_seen || before != (self.state(), self.last_seen);
-        Observed { what, state: self.state(), is_dirty }
+        let is_dirty = is_first_seen || before != (self.status(), self.last_seen);
+        Observed { what, state: self.status(), is_dirty }
     }
 
     fn observe_same(&mut self, seen: Version) -> Observation {

@@ -107,7 +107,7 @@ impl PinRegistry {
             if room < pin.size() {
                 return Err(RegistryFull { server: identity.server.clone() });
             }
-            let state = pin.state();
+            let state = pin.status();
             self.put(pin);
             return Ok(Observed { what: Observation::New, state, is_dirty: true });
         };
@@ -141,8 +141,8 @@ impl PinRegistry {
     }
 
     /// The state of an item.
-    pub fn state_of(&self, identity: &ItemIdentity) -> PinStatus {
-        self.get(identity).map_or(PinStatus::Unseen, Pin::state)
+    pub fn status_of(&self, identity: &ItemIdentity) -> PinStatus {
+        self.get(identity).map_or(PinStatus::Unseen, Pin::status)
     }
 
     /// The pin of an item.

@@ -38,8 +38,8 @@ impl Store {
         self.ask_or(question, |_, _| {})
     }
 
-    /// The same, with an `undo` for an answer that arrives after the caller stopped waiting. A job
-    /// whose caller has stopped waiting by its turn is skipped.
+    /// Like [`Self::ask`], with an `undo` for an answer that arrives after the caller stopped
+    /// waiting. A job whose caller has stopped waiting by its turn is skipped.
     pub fn ask_or<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Self) -> T + Send + 'static,

@@ -74,8 +74,8 @@ impl Database {
         self.finish(run)
     }
 
-    /// The same without a lock until something is read or written: for a transaction that only
-    /// reads, from a file that another connection has locked.
+    /// Like [`Self::transaction`], without a lock until something is read or written: for a
+    /// transaction that only reads, from a file that another connection has locked.
     pub(crate) fn deferred_transaction<T>(
         &self,
         run: impl FnOnce(&Self) -> Result<T, Fault>,

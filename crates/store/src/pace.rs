@@ -72,7 +72,7 @@ const SOON: Duration = Duration::from_millis(1);
 /// After this many small batches the writer pauses before the next one: fewer than that are a few
 /// calls that happened to come together.
 const MANY: u32 = 4;
-/// The same if pauses were for nothing.
+/// Like [`MANY`], if pauses were for nothing.
 const MOST: u32 = 1024;
 /// A batch for this many callers is worth its sync without a pause.
 const LARGE: usize = 8;

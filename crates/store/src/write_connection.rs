@@ -89,7 +89,7 @@ impl WriteConnection {
         done
     }
 
-    /// The same in one transaction.
+    /// Like [`Self::with`], in one transaction.
     pub(crate) fn transaction<T>(
         &self,
         run: impl FnOnce(&Database) -> Result<T, Fault>,

@@ -7,7 +7,10 @@ use super::files::File;
 /// pieces, so that this file does not find itself.
 const MAKERS: [(&str, &str); 3] = [
     (concat!("WriteProof::by_", "the_store"), "crates/store/src/receipt.rs"),
-    (concat!("Recorded::although_", "the_store_failed"), "crates/decide/src/pipeline/record.rs"),
+    (
+        concat!("Recorded::although_", "the_store_failed"),
+        "crates/decide/src/pipeline/write_record.rs",
+    ),
     (concat!("Recorded::without_", "a_store"), "crates/cli/src/judge.rs"),
 ];
 

@@ -136,10 +136,11 @@ pub(crate) fn described(stored: &StoredRecord) -> String {
     rows.add("caller", caller.map(|caller| caller.trim_end().to_owned()));
     rows.add("input", tool.and_then(|tool| tool.input.as_ref()));
     let proof = stored.input.as_ref().filter(|proof| proof.truncated);
-    rows.add(
-        "",
-        proof.map(|proof| format!("(truncated; the whole input is {} bytes)", proof.bytes)),
-    );
+    let truncated = proof.map(|proof| match proof.bytes {
+        Some(bytes) => format!("(truncated; the whole input is {bytes} bytes)"),
+        None => "(truncated; the whole input is larger than `limits.arguments`)".to_owned(),
+    });
+    rows.add("", truncated);
     verdict_rows(&mut rows, stored);
     let found = record.guardrail.as_ref();
     rows.add("text", found.map(|it| format!("{}: {} in the {}", it.action, it.kind, it.direction)));

@@ -68,7 +68,7 @@ impl World {
     /// A server lists these tools.
     fn lists(&self, server: &str, tools: &[String]) {
         let raw: Vec<&str> = tools.iter().map(String::as_str).collect();
-        self.session(server, "monday").tools(&raw, ListPage::ONLY);
+        self.session(server, "monday").pin_tools(&raw, ListPage::ONLY);
     }
 
     /// A client calls a tool; whether it may.

@@ -80,7 +80,10 @@ fn a_server_that_never_stops_asking_does_not_fill_the_store() {
     let place = Place::new(ALLOW, "mcp: { roots: block }\naudit: { durability: process }");
     let mut wrapped = place.scripted("s", answers);
     wrapped.hello();
-    wrapped.call("echo", json!({}));
+    // The later calls begin when the budget is used up.
+    for _ in 0..3 {
+        wrapped.call("echo", json!({}));
+    }
     wrapped.end();
     let count = |rule: &str| {
         let events = place.json(&["events", "--json", "--limit", "10000"]).into_iter();
@@ -92,5 +95,5 @@ fn a_server_that_never_stops_asking_does_not_fill_the_store() {
         warned.filter_map(|it| it["detail"].as_str().map(str::to_owned)).collect();
     assert_eq!(warned.len(), 2, "{warned:?}");
     assert!(warned[1].contains("1024 requests from the server are recorded"), "{warned:?}");
-    assert!(warned[0].contains("76 requests from the server were only counted"), "{warned:?}");
+    assert!(warned[0].contains("2276 requests from the server were only counted"), "{warned:?}");
 }

@@ -5,8 +5,8 @@ use callgate_call::ToolName;
 use callgate_effects::Catalogue;
 use callgate_policy::{NameReader, NameReadings};
 
-use super::check::{Check, CheckFailure};
 use super::settings::{McpSettings, ToolRule};
+use crate::checks::{Check, CheckFailure};
 
 /// A tool, as the lists identify it.
 #[derive(Debug, Clone, Copy)]

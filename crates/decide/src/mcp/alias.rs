@@ -9,10 +9,10 @@ use callgate_call::{ToolCall, ToolName};
 use callgate_registry::{ItemIdentity, ItemKind};
 use callgate_scan::inspect::ReadAs;
 
-use super::check::CheckFailures;
 use super::flows::{self, NextCall, ToolRole};
 use super::session::McpSession;
 use super::settings::McpSettings;
+use crate::checks::CheckFailures;
 
 /// A tool of the server that a name may refer to.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use callgate_audit::{Record, RecordKind};
 
-use super::session::McpSession;
-use crate::record;
+use super::session::McpSessionState;
+use crate::new_record;
 
 /// The maximum number of records of one kind.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl RecordBudget {
     }
 }
 
-impl McpSession {
+impl McpSessionState {
     /// Writes a record unless its budget is used up.
     pub(crate) fn write_within(&self, budget: &RecordBudget, record: Record) {
         let before = budget.requested.fetch_add(1, Ordering::Relaxed);
@@ -74,14 +74,15 @@ impl McpSession {
 
     fn record_budget(&self, detail: &str) {
         let mut record =
-            record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
+            new_record::begin(RecordKind::ToolCallWarning, &self.context, &self.context.origin);
         record.mcp = Some(self.facts(&self.settings()));
         record.detail = Some(format!("{}: {detail}", self.server));
         self.inner.write(record);
     }
 }
 
-impl Drop for McpSession {
+/// With the last handle of the session: each call has handles of its own.
+impl Drop for McpSessionState {
     fn drop(&mut self) {
         let RecordBudgets { withheld, findings, server_requests, sent, definitions, unpinnable } =
             &self.budgets;

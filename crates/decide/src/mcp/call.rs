@@ -14,10 +14,10 @@ use super::alias::Alias;
 use super::join::{self, ArgumentHash};
 use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
-use super::state::now_micros;
+use crate::clock::now_micros;
+use crate::new_record;
 use crate::pending::Detached;
 use crate::pipeline::{self, CallSource, Decided, ServerCall, Subject};
-use crate::record;
 
 /// A `tools/call` request.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct McpCall<'a> {
     /// The HTTP request, if each call has its own; otherwise the one of the session applies.
     pub request: Option<String>,
     /// The call that this one continues, after the client answered a question of the server.
-    pub continues: Option<&'a CallTicket>,
+    pub continues: Option<&'a AllowedCall>,
     /// Other values that are sent to the server with the call.
     pub extra_inputs: Vec<ExtraInput>,
 }
@@ -57,9 +57,9 @@ impl<'a> McpCall<'a> {
     }
 }
 
-/// Identifies a call that was allowed, so that its result can be judged.
+/// A call that was allowed: what its result is judged by.
 #[derive(Debug, Clone)]
-pub struct CallTicket(pub(crate) Arc<ForwardedCall>);
+pub struct AllowedCall(pub(crate) Arc<ForwardedCall>);
 
 #[derive(Debug)]
 pub(crate) struct ForwardedCall {
@@ -72,7 +72,7 @@ pub(crate) struct ForwardedCall {
     pub(crate) record: RecordId,
 }
 
-impl CallTicket {
+impl AllowedCall {
     /// The tool that was called.
     pub fn tool(&self) -> &str {
         &self.0.tool
@@ -94,19 +94,19 @@ impl CallTicket {
 ///
 /// ```compile_fail
 /// use callgate_decide::Permit;
-/// use callgate_decide::mcp::{CallTicket, McpDecision};
+/// use callgate_decide::mcp::{AllowedCall, McpDecision};
 ///
-/// fn forgets_to_record(permit: Permit, ticket: CallTicket) -> McpDecision {
-///     McpDecision::Allow { permit, extra_replacements: Vec::new(), ticket }
+/// fn forgets_to_record(permit: Permit, call: AllowedCall) -> McpDecision {
+///     McpDecision::Allow { permit, extra_replacements: Vec::new(), call }
 /// }
 /// ```
 ///
 /// ```
-/// use callgate_decide::mcp::{CallTicket, McpDecision};
+/// use callgate_decide::mcp::{AllowedCall, McpDecision};
 /// use callgate_decide::{Permit, Recorded};
 ///
-/// fn records(permit: Recorded<Permit>, ticket: CallTicket) -> McpDecision {
-///     McpDecision::Allow { permit, extra_replacements: Vec::new(), ticket }
+/// fn records(permit: Recorded<Permit>, call: AllowedCall) -> McpDecision {
+///     McpDecision::Allow { permit, extra_replacements: Vec::new(), call }
 /// }
 /// ```
 #[derive(Debug)]
@@ -118,7 +118,7 @@ pub enum McpDecision {
         /// For each extra input of the call, its replacement if a rule changed it.
         extra_replacements: Vec<Option<String>>,
         /// Needed to judge the result.
-        ticket: CallTicket,
+        call: AllowedCall,
     },
     /// The call must not be forwarded.
     Deny(Denial),
@@ -165,7 +165,7 @@ impl McpSession {
         let whole = ToolCall { id, name, arguments, origin, caller: None };
         let aliases = self.aliases(call.tool);
         let arguments = join::hash(&whole.arguments);
-        // Only the same call continues. A different call with the same ticket is a new one.
+        // Only the same call continues. A different one is a new call.
         let continues = call.continues.map(|first| &first.0);
         let continues =
             continues.filter(|first| first.tool == call.tool && first.arguments == arguments);
@@ -187,7 +187,7 @@ impl McpSession {
                 arguments,
             })),
             record: RecordId::new(),
-            at: now_micros(),
+            seen_at: now_micros(),
             call: whole,
             context,
             begun,
@@ -197,7 +197,8 @@ impl McpSession {
     /// Denies a call with a name that no rule can match.
     fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> Box<Denial> {
         let mut record = self.record(RecordKind::McpToolCalled, origin, tool);
-        record.verdict = Some(record::without_rule(CallOutcome::Deny, ReasonCode::BadName, why));
+        record.verdict =
+            Some(new_record::without_rule(CallOutcome::Deny, ReasonCode::BadName, why));
         let mut denial = Box::new(Denial::refused(tool, why));
         denial.record = Some(record.id.to_string());
         self.inner.write(record);
@@ -207,7 +208,7 @@ impl McpSession {
 
 /// Runs the call through the pipeline, and keeps what its result will be judged by.
 async fn decide(session: McpSession, subject: Subject) -> McpDecision {
-    let ticket = CallTicket(Arc::new(ForwardedCall::of(&subject)));
+    let call = AllowedCall(Arc::new(ForwardedCall::of(&subject)));
     let Decided { decision, extra_replacements, uncorrelated } =
         pipeline::decide(Arc::clone(&session.inner), subject).await;
     match decision {
@@ -215,7 +216,7 @@ async fn decide(session: McpSession, subject: Subject) -> McpDecision {
             if let Some(uncorrelated) = uncorrelated {
                 session.inner.audit.append_derived(*uncorrelated);
             }
-            McpDecision::Allow { permit, extra_replacements, ticket }
+            McpDecision::Allow { permit, extra_replacements, call }
         }
         Decision::Deny(denial) => McpDecision::Deny(denial),
     }

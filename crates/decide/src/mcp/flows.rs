@@ -2,9 +2,9 @@
 
 use callgate_audit::RecordId;
 
-use super::check::{Check, CheckFailure};
-use super::join::before;
 use super::settings::{CheckAction, FlowSettings, ServerEntry};
+use crate::checks::{Check, CheckFailure};
+use crate::session_steps::before;
 
 /// What a tool does with data, from the operator's settings and the server's hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use callgate_audit::RecordId;
-use callgate_call::{Arguments, Identity, OriginFields, Principal};
-use callgate_json::{Value, quote};
+use callgate_call::{Arguments, OriginFields, Principal, canonical_arguments};
 use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
 
 use super::flows::{PastCall, ToolRole};
+use crate::session_steps::{KeyedStep, StepKey, before, session_key};
 
 /// A hash of the arguments of a call.
 pub(crate) type ArgumentHash = [u8; 32];
@@ -63,13 +63,13 @@ pub(crate) fn intended(intent: Intent<'_>) -> Vec<KeyedStep> {
     let (server, tool) = intent.target.unwrap_or_default();
     let mut keys = Vec::new();
     if !intent.call_id.is_empty() {
-        keys.push(id_key(intent.who, intent.call_id));
+        keys.push(StepKey::Call { id: intent.call_id }.of(intent.who));
     }
     if intent.target.is_some() {
         // Not every agent sends its session to servers.
-        keys.push(content_key(intent.who, None, server, tool));
+        keys.push(StepKey::Intents { session: None, server, tool }.of(intent.who));
         if intent.session.is_some() {
-            keys.push(content_key(intent.who, intent.session, server, tool));
+            keys.push(StepKey::Intents { session: intent.session, server, tool }.of(intent.who));
         }
     }
     let step = || step(intent.at, server, tool, INTENT, intent.record, intent.arguments);
@@ -84,28 +84,26 @@ pub(crate) fn find(
     window: Duration,
 ) -> Result<Option<MatchedIntent>, StoreError> {
     if !execution.call_id.is_empty() {
-        let key = id_key(execution.who, execution.call_id);
+        let key = StepKey::Call { id: execution.call_id }.of(execution.who);
         if let Some(intent) = open(glance, key, before(execution.at, ID_WINDOW), |_| true)? {
             return Ok(Some(intent));
         }
     }
     // Not every agent sends its session to servers.
     let Execution { who, session, server, tool, .. } = execution;
-    let key = content_key(who, session, server, tool);
+    let key = StepKey::Intents { session, server, tool }.of(who);
     let since = before(execution.at, window);
     open(glance, key, since, |step| step.arguments == execution.arguments)
 }
-
-/// A step with the key that it is stored under.
-pub(crate) type KeyedStep = (FlowName, FlowStep);
 
 /// The steps to store when the execution of an intent begins, so that the intent is not found
 /// again.
 pub(crate) fn done(intent: &MatchedIntent, execution: Execution<'_>) -> Vec<KeyedStep> {
     let Execution { at, who, session, server, tool, arguments, .. } = execution;
-    let mut keys = vec![intent.key.clone(), content_key(who, None, server, tool)];
+    let mut keys =
+        vec![intent.key.clone(), StepKey::Intents { session: None, server, tool }.of(who)];
     if session.is_some() {
-        keys.push(content_key(who, session, server, tool));
+        keys.push(StepKey::Intents { session, server, tool }.of(who));
     }
     keys.dedup();
     let done = || step(at, server, tool, DONE, intent.record, arguments);
@@ -123,30 +121,6 @@ fn open(
     let is_done = |record: RecordId| steps.iter().any(|it| it.role == DONE && it.record == record);
     let open = steps.iter().find(|it| it.role == INTENT && fits(it) && !is_done(it.record));
     Ok(open.map(|step| MatchedIntent { record: step.record, server: step.server.clone(), key }))
-}
-
-fn id_key(who: &Principal, call_id: &str) -> FlowName {
-    FlowName { owner: owner(who), name: format!("call\0{call_id}") }
-}
-
-fn content_key(who: &Principal, session: Option<&str>, server: &str, tool: &str) -> FlowName {
-    let name = format!("intent\0{}\0{server}\0{tool}", session.unwrap_or_default());
-    FlowName { owner: owner(who), name }
-}
-
-pub(crate) fn session_key(origin: &OriginFields) -> FlowName {
-    // All calls without a session count as one session, which is stricter.
-    let session = origin.session.as_deref().unwrap_or_default();
-    FlowName { owner: owner(&origin.who), name: format!("session\0{session}") }
-}
-
-/// Sessions and call ids are unverified, so each principal has its own.
-pub(crate) fn owner(who: &Principal) -> String {
-    match who.identity() {
-        Some(Identity::Key(name)) => format!("key\0{name}"),
-        Some(Identity::User(name)) => format!("user\0{name}"),
-        None => String::new(),
-    }
 }
 
 /// The step to store for a call that is allowed.
@@ -211,57 +185,10 @@ fn step(
     FlowStep { at, server, tool, role, record, arguments }
 }
 
-pub(crate) fn before(at: i64, window: Duration) -> i64 {
-    at.saturating_sub(i64::try_from(window.as_micros()).unwrap_or(i64::MAX))
-}
-
 /// Equal arguments have equal hashes, however they are formatted: clients reformat them between
 /// model and server.
 pub(crate) fn hash(arguments: &Arguments) -> ArgumentHash {
-    let mut text = String::new();
-    match arguments.value() {
-        Ok(value) => write(value, &mut text),
-        Err(_) => text.push_str(arguments.raw()),
-    }
-    Sha256::digest(text).into()
-}
-
-/// Writes keys in sorted order, and numbers as doubles if they fit. The reader bounds the depth.
-fn write(value: &Value, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(text) => out.push_str(&number(text)),
-        Value::String(text) => out.push_str(&quote(text)),
-        Value::Array(items) => {
-            out.push('[');
-            for item in items {
-                write(item, out);
-                out.push(',');
-            }
-            out.push(']');
-        }
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by(|(a, _), (b, _)| a.cmp(b));
-            out.push('{');
-            for (key, member) in members {
-                out.push_str(&quote(key));
-                out.push(':');
-                write(member, out);
-                out.push(',');
-            }
-            out.push('}');
-        }
-    }
-}
-
-/// Clients that reformat JSON treat `1`, `1.0` and `1e0` as the same number.
-fn number(text: &str) -> String {
-    match text.parse::<f64>() {
-        Ok(double) if double.is_finite() => double.to_string(),
-        _ => text.to_owned(),
-    }
+    Sha256::digest(canonical_arguments(arguments.raw())).into()
 }
 
 #[cfg(test)]
@@ -274,6 +201,7 @@ mod tests {
         let same = of(r#"{"a":1,"b":["é",null]}"#);
         assert_eq!(of(r#"{ "b" : ["\u00e9", null], "a": 1.0 }"#), same);
         assert_eq!(of(""), of("{}"));
+        assert_eq!(of(r#"{"n":-0.0}"#), of(r#"{"n":0}"#));
         for other in [r#"{"a":1,"b":["é"]}"#, r#"{"a":"1","b":["é",null]}"#, r#"{"a":1}"#] {
             assert_ne!(of(other), same, "{other}");
         }

@@ -9,16 +9,16 @@ use callgate_policy::{Denial, Findings, NameJudgement, SpentLimits};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinStatus, Version};
 use callgate_scan::inspect::{TextSource, strip_definition};
 
-use super::check::{CheckFailure, CheckFailures, code_of};
 use super::flows::{self, NextCall, ToolRole};
 use super::observe::{DefinitionChange, ObservedDefinition};
 use super::session::McpSession;
 use super::settings::McpSettings;
 use super::shown_lists::ShownItems;
 use super::state::{RegistryCache, ToolSnapshot};
-use super::{admission, pins, record as records};
+use super::{admission, pins, server_records};
+use crate::checks::{CheckFailure, CheckFailures, CodedDenial};
 use crate::clock::now;
-use crate::record;
+use crate::new_record;
 
 /// What to do with one entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,19 +121,25 @@ impl McpSession {
         Some(pin.seen().definition.clone())
     }
 
+    /// Pins the tools of a page that no client gets, and records them like [`Self::judge_tools`].
+    pub fn pin_tools(&self, raw: &[&str], page: ListPage) {
+        self.judge_tools(raw, page);
+    }
+
     /// Whether this session has seen the complete list of tools. If not, the caller requests the
     /// list before the first call, so that pins never depend on the client.
     pub fn knows_tools(&self) -> bool {
         self.listing.lock().whole
     }
 
-    /// Decides each definition of one page of the list of tools, in order.
-    pub fn tools(&self, raw: &[&str], page: ListPage) -> Vec<ListAction> {
+    /// Judges each definition of one page of the list of tools, in order, and pins those that are
+    /// new. What is new, changed or hidden is recorded.
+    pub fn judge_tools(&self, raw: &[&str], page: ListPage) -> Vec<ListAction> {
         let settings = self.settings();
         let mut names = HashSet::new();
         let seen: Vec<ObservedDefinition> =
-            raw.iter().map(|raw| Ok((read(raw, &mut names)?, Ok(None)))).collect();
-        let shown = seen.iter().flatten().map(|(definition, _)| self.shown(definition)).collect();
+            raw.iter().map(|raw| ObservedDefinition::new(read(raw, &mut names))).collect();
+        let shown = seen.iter().filter_map(|seen| Some(self.shown(seen.definition()?))).collect();
         let mut listing = self.listing.lock();
         listing.tools = self.inner.mcp_state.shown_lists.add(&listing.tools, shown);
         listing.add_page(page);
@@ -143,13 +149,15 @@ impl McpSession {
     }
 
     fn tool(&self, settings: &McpSettings, seen: ObservedDefinition, raw: &str) -> ListAction {
-        let (definition, observed) = match seen {
-            Ok(seen) => seen,
-            Err(why) => return self.unpinnable(settings, "tools/list", &why),
+        let (definition, pinned) = match seen {
+            ObservedDefinition::Read { definition, pinned } => (definition, pinned),
+            ObservedDefinition::Unreadable(why) => {
+                return self.unpinnable(settings, "tools/list", &why);
+            }
         };
         let name = definition.name();
         let mut failures = CheckFailures::default();
-        let change = observed.unwrap_or_else(|failure| {
+        let change = pinned.unwrap_or_else(|failure| {
             failures.add([failure]);
             None
         });
@@ -167,18 +175,20 @@ impl McpSession {
         }
         let found = known.map(|known| known.inspection).unwrap_or_default();
         let by_rules = self.denied_by_name(name, Findings::Of(&found.findings));
-        let denial = failures.denial(name, by_rules);
+        let denial = failures.coded_denial(name, by_rules);
         let (place, findings) = ("tools/list", found.findings.as_slice());
         self.record_definition(
             settings,
             &definition,
             DefinitionReport { place, change, findings, denial: denial.as_ref() },
         );
-        finish(denial, || settings.inspect.strip.then(|| strip_definition(raw)).flatten())
+        finish(denial.map(|it| it.denial), || {
+            settings.inspect.strip.then(|| strip_definition(raw)).flatten()
+        })
     }
 
-    /// Decides one page of the list of prompts. Prompts are pinned like tools.
-    pub fn prompts(&self, raw: &[&str]) -> Vec<ListAction> {
+    /// Judges one page of the list of prompts. Prompts are pinned like tools.
+    pub fn judge_prompts(&self, raw: &[&str]) -> Vec<ListAction> {
         let (settings, mut shown) = (self.settings(), Vec::new());
         let prompt = |raw: &&str| self.pinned(&settings, ItemKind::Prompt, raw, &mut shown);
         let items = raw.iter().map(prompt).collect();
@@ -192,14 +202,14 @@ impl McpSession {
         (definition.name().to_owned(), Version::new(&self.launch, definition))
     }
 
-    /// Decides the instructions of the server, a JSON string.
-    pub fn instructions(&self, raw: &str) -> ListAction {
+    /// Judges the instructions of the server, a JSON string.
+    pub fn judge_instructions(&self, raw: &str) -> ListAction {
         // The shown instructions need not be remembered, because they are sent only once.
         self.pinned(&self.settings(), ItemKind::Instructions, raw, &mut Vec::new())
     }
 
-    /// Decides one page of a list of resources or resource templates.
-    pub fn resources(&self, raw: &[&str]) -> Vec<ListAction> {
+    /// Judges one page of a list of resources or resource templates.
+    pub fn judge_resources(&self, raw: &[&str]) -> Vec<ListAction> {
         raw.iter()
             .map(|raw| match self.inspect_text(TextSource::Resource, "resources/list", raw) {
                 (None, None) => ListAction::Keep,
@@ -222,31 +232,33 @@ impl McpSession {
             ItemKind::Prompt | ItemKind::Tool => (TextSource::Prompt, "prompts/list"),
         };
         let read = Definition::read(kind, raw).map_err(|why| why.to_string());
-        let seen = self.observe(settings, vec![read.map(|definition| (definition, Ok(None)))]);
-        let (definition, observed) = match seen.into_iter().next() {
-            Some(Ok(seen)) => seen,
-            Some(Err(why)) => return self.unpinnable(settings, method, &why),
+        let seen = self.observe(settings, vec![ObservedDefinition::new(read)]);
+        let (definition, pinned) = match seen.into_iter().next() {
+            Some(ObservedDefinition::Read { definition, pinned }) => (definition, pinned),
+            Some(ObservedDefinition::Unreadable(why)) => {
+                return self.unpinnable(settings, method, &why);
+            }
             None => return self.unpinnable(settings, method, "nothing was read"),
         };
         let mut failures = CheckFailures::default();
-        let change = observed.unwrap_or_else(|failure| {
+        let change = pinned.unwrap_or_else(|failure| {
             failures.add([failure]);
             None
         });
         failures.add(admission::server(settings, &self.server));
         let identity = ItemIdentity::of(self.server.as_str(), &definition);
         let (name, version) = self.shown(&definition);
-        let state = self.cache().state_as(&identity, &version);
+        let state = self.cache().status_as(&identity, &version);
         shown.push((name, version));
         failures.add(pins::check(settings, &identity, state));
         if !settings.enforce {
             failures.downgrade_to_alerts();
         }
-        let denial = failures.denial(method, None);
+        let denial = failures.coded_denial(method, None);
         let report =
             DefinitionReport { place: method, change, findings: &[], denial: denial.as_ref() };
         self.record_definition(settings, &definition, report);
-        if let Some(denial) = denial {
+        if let Some(CodedDenial { denial, .. }) = denial {
             return ListAction::Hide { why: denial.reason };
         }
         let (blocked, stripped) = self.inspect_text(place, method, raw);
@@ -258,8 +270,8 @@ impl McpSession {
         let identity = ItemIdentity { server, kind: ItemKind::Prompt, name };
         let cache = self.fresh_cache();
         let state = match self.listing.lock().prompts.get(&identity.name) {
-            Some(shown) => cache.state_as(&identity, &shown),
-            None => cache.registry.state_of(&identity),
+            Some(shown) => cache.status_as(&identity, &shown),
+            None => cache.registry.status_of(&identity),
         };
         pins::check(settings, &identity, state)
     }
@@ -282,16 +294,19 @@ impl McpSession {
         failures.add(known.and_then(|it| pins::findings(settings, tool, &it.inspection)));
     }
 
-    fn denied_by_name(&self, tool: &str, findings: Findings<'_>) -> Option<Denial> {
+    fn denied_by_name(&self, tool: &str, findings: Findings<'_>) -> Option<CodedDenial> {
         let name = match ToolName::on(&self.server, tool) {
             Ok(name) => name,
-            Err(why) => return Some(Denial::refused(tool, &why.to_string())),
+            Err(why) => {
+                let denial = Denial::refused(tool, &why.to_string());
+                return Some(CodedDenial { denial, code: ReasonCode::BadName });
+            }
         };
         let (id, arguments) = (CallId::default(), Arguments::pending());
         let call =
             ToolCall { id, name, arguments, origin: self.context.origin.clone(), caller: None };
         match self.policies().judge_name_with(&call, &now(), &SpentLimits::none(), findings) {
-            NameJudgement::Deny(judgement) => judgement.denial(&call),
+            NameJudgement::Deny(judgement) => CodedDenial::by_rules(&judgement, &call),
             NameJudgement::Allow(..) | NameJudgement::NeedArguments => None,
         }
     }
@@ -301,7 +316,7 @@ impl McpSession {
         let mut record = self.record(RecordKind::McpToolSeen, &self.context.origin, "");
         let reason = format!("a definition is left out: {why}");
         record.verdict =
-            Some(record::without_rule(CallOutcome::Deny, ReasonCode::Unreadable, &reason));
+            Some(new_record::without_rule(CallOutcome::Deny, ReasonCode::Unreadable, &reason));
         record.mcp = Some(McpFacts { place: Some(place.to_owned()), ..self.facts(settings) });
         self.write_within(&self.budgets.unpinnable, record);
         ListAction::Hide { why: why.to_owned() }
@@ -315,7 +330,9 @@ impl McpSession {
         report: DefinitionReport<'_>,
     ) {
         let mut cache = self.cache();
-        let hidden = report.denial.map(|denial| (&denial.rule, &denial.policy, &denial.reason));
+        let hidden = report
+            .denial
+            .map(|CodedDenial { denial, .. }| (&denial.rule, &denial.policy, &denial.reason));
         let hash = definition.hash().as_str();
         let what = (&self.server, report.place, definition.name(), hash, hidden);
         let newly_hidden = report.denial.is_some() && cache.recently_recorded.is_new_of(&what);
@@ -341,21 +358,16 @@ impl McpSession {
         }
         record.detail = report.change.as_ref().and_then(DefinitionChange::detail);
         record.verdict = Some(match report.denial {
-            None => record::without_rule(CallOutcome::Allow, ReasonCode::Default, "it is shown"),
-            Some(denial) => {
-                let mut verdict =
-                    record::without_rule(CallOutcome::Deny, code_of(denial), &denial.reason);
-                verdict.rule.clone_from(&denial.rule);
-                verdict.policy.clone_from(&denial.policy);
-                verdict.hint.clone_from(&denial.hint);
-                verdict
+            None => {
+                new_record::without_rule(CallOutcome::Allow, ReasonCode::Default, "it is shown")
             }
+            Some(denial) => denial.verdict(),
         });
-        let state = cache.registry.state_of(&ItemIdentity::of(&self.server, definition));
+        let state = cache.registry.status_of(&ItemIdentity::of(&self.server, definition));
         record.mcp = Some(McpFacts {
             place: Some(report.place.to_owned()),
             pin: Some(state.as_str().to_owned()),
-            findings: records::facts(report.findings),
+            findings: server_records::facts(report.findings),
             ..self.facts(settings)
         });
         self.write_within(&self.budgets.definitions, record);
@@ -367,7 +379,7 @@ struct DefinitionReport<'a> {
     place: &'a str,
     change: Option<DefinitionChange>,
     findings: &'a [callgate_scan::inspect::Finding],
-    denial: Option<&'a Denial>,
+    denial: Option<&'a CodedDenial>,
 }
 
 fn finish(denial: Option<Denial>, stripped: impl FnOnce() -> Option<String>) -> ListAction {

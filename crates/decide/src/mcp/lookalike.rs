@@ -6,9 +6,9 @@ use callgate_call::{Arguments, ToolCall};
 use callgate_policy::{Denial, Findings, SpentLimits};
 
 use super::admission::{self, ListedTool};
-use super::check::CheckFailures;
 use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
+use crate::checks::CheckFailures;
 use crate::clock::now;
 use crate::counter::Counter;
 

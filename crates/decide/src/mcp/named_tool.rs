@@ -9,14 +9,16 @@ use callgate_policy::{LimitKey, wrapped_calls};
 use callgate_registry::ItemIdentity;
 
 use super::admission::{self, ListedTool};
-use super::check::{Check, CheckFailure, CheckFailures};
-use super::join::{self, Intent, KeyedStep};
+use super::join::{self, Intent};
 use super::pins;
 use super::resolve::rate_key;
 use super::settings::{McpSettings, ServerKind};
-use super::state::{ToolSnapshot, now_micros};
+use super::state::ToolSnapshot;
+use crate::checks::{Check, CheckFailure, CheckFailures};
+use crate::clock::now_micros;
 use crate::decider::{Decider, DeciderState};
 use crate::pipeline::{CallSource, CallTarget, Resolved, Subject};
+use crate::session_steps::KeyedStep;
 use crate::store_query::StoreUnavailable;
 
 /// The tool of a server that a name refers to.

@@ -3,17 +3,42 @@
 use callgate_registry::{Definition, FirstUse, ItemIdentity, Observation, Pin, PinChange};
 use parking_lot::MutexGuard;
 
-use super::check::{Check, CheckFailure};
 use super::session::McpSession;
 use super::settings::McpSettings;
-use super::state::{RegistryCache, now_micros};
+use super::state::RegistryCache;
 use super::store;
+use crate::checks::{Check, CheckFailure};
+use crate::clock::now_micros;
 use crate::settings::OnFailure;
 
-/// A definition, with the change since the last one or the reason why it cannot be stored; or why
-/// it is unreadable.
-pub(crate) type ObservedDefinition =
-    Result<(Definition, Result<Option<DefinitionChange>, CheckFailure>), String>;
+/// A definition as a server shows it.
+#[derive(Debug)]
+pub(crate) enum ObservedDefinition {
+    /// Why it is ambiguous.
+    Unreadable(String),
+    Read {
+        definition: Definition,
+        /// The change since the last one, or why its pin cannot be stored.
+        pinned: Result<Option<DefinitionChange>, CheckFailure>,
+    },
+}
+
+impl ObservedDefinition {
+    /// One that has not been compared with its pin.
+    pub(crate) fn new(read: Result<Definition, String>) -> Self {
+        match read {
+            Ok(definition) => Self::Read { definition, pinned: Ok(None) },
+            Err(why) => Self::Unreadable(why),
+        }
+    }
+
+    pub(crate) fn definition(&self) -> Option<&Definition> {
+        match self {
+            Self::Unreadable(_) => None,
+            Self::Read { definition, .. } => Some(definition),
+        }
+    }
+}
 
 /// How a definition differs from what was known.
 #[derive(Debug)]
@@ -64,16 +89,19 @@ impl McpSession {
         for _ in 0..ROUNDS {
             let mut dirty = Vec::new();
             for place in open.drain(..) {
-                let Some(Ok((definition, observed))) = seen.get_mut(place) else { continue };
+                let Some(ObservedDefinition::Read { definition, pinned }) = seen.get_mut(place)
+                else {
+                    continue;
+                };
                 let identity = ItemIdentity::of(self.server.as_str(), definition);
                 match self.observe_one(&mut cache, &identity, definition, first) {
                     Ok((change, pin)) => {
                         // A change that an earlier round found remains a change.
-                        let before = std::mem::replace(observed, Ok(None)).unwrap_or_default();
-                        *observed = Ok(change.or(before));
+                        let before = std::mem::replace(pinned, Ok(None)).unwrap_or_default();
+                        *pinned = Ok(change.or(before));
                         dirty.extend(pin.map(|pin| (place, pin)));
                     }
-                    Err(failure) => *observed = Err(failure),
+                    Err(failure) => *pinned = Err(failure),
                 }
             }
             if dirty.is_empty() {
@@ -131,8 +159,8 @@ impl McpSession {
                 tracing::error!(%error, "pins of an MCP server cannot be stored");
                 if self.inner.in_force().settings.on_failure == OnFailure::Deny {
                     for (place, _) in dirty {
-                        if let Some(Ok((_, observed))) = seen.get_mut(place) {
-                            *observed = Err(pin_not_stored());
+                        if let Some(ObservedDefinition::Read { pinned, .. }) = seen.get_mut(place) {
+                            *pinned = Err(pin_not_stored());
                         }
                     }
                 }

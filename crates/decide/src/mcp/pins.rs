@@ -5,9 +5,9 @@ use callgate_policy::Denial;
 use callgate_registry::{ItemIdentity, ItemKind, PinStatus};
 use callgate_scan::inspect::Finding;
 
-use super::check::{Check, CheckFailure};
 use super::settings::{CheckAction, McpSettings};
 use super::state::Inspection;
+use crate::checks::{Check, CheckFailure};
 
 /// Checks something against its pin. Without a pin everything passes, unless first definitions need
 /// a person's trust too.

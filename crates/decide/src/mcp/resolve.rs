@@ -7,12 +7,13 @@ use callgate_call::{OriginFields, Principal, ToolCall};
 use callgate_policy::{LimitBy, LimitKey, Rate};
 use callgate_store::{Glance, StoreError};
 
-use super::check::{Check, CheckFailure, CheckFailures, POLICY};
+use super::claim::IntentClaim;
 use super::flows::{self, NextCall, ToolRole};
 use super::join::{self, Execution, MatchedIntent};
 use super::session::McpSession;
 use super::settings::{CheckAction, FlowSettings, McpSettings};
 use super::state::ToolSnapshot;
+use crate::checks::{Check, CheckFailure, CheckFailures, POLICY};
 use crate::pipeline::{CallTarget, Resolved, ServerCall, Subject};
 
 /// The tool that a call to a server is for.
@@ -24,7 +25,7 @@ pub(crate) struct TargetTool {
     /// The server that offered this tool name first, if it is a different one.
     pub(crate) first_owner: Option<String>,
     /// The model call that this execution belongs to.
-    pub(crate) intent: Option<MatchedIntent>,
+    pub(crate) intent: Option<IntentClaim>,
     /// The start of the time window for flows, if the call must be in the history before it is
     /// allowed: two processes may both be about to allow the last call.
     pub(crate) history_since: Option<i64>,
@@ -33,9 +34,13 @@ pub(crate) struct TargetTool {
 }
 
 impl TargetTool {
+    pub(crate) fn intent(&self) -> Option<&MatchedIntent> {
+        self.intent.as_ref().map(|claim| &claim.intent)
+    }
+
     pub(crate) fn next<'a>(&'a self, subject: &'a Subject, at: &'a ServerCall) -> NextCall<'a> {
         NextCall {
-            at: subject.at,
+            at: subject.seen_at,
             server: at.session.server(),
             tool: &at.tool,
             role: self.role,
@@ -47,7 +52,7 @@ impl TargetTool {
 impl ServerCall {
     pub(crate) fn execution<'a>(&'a self, subject: &'a Subject) -> Execution<'a> {
         Execution {
-            at: subject.at,
+            at: subject.seen_at,
             call_id: subject.call.id.as_str(),
             who: &subject.call.origin.who,
             session: self.agent_session.as_deref(),
@@ -78,9 +83,7 @@ impl McpSession {
         let is_new = at.continues.is_none();
         let intent =
             if is_new { self.join(&settings, glance, at.execution(subject)) } else { None };
-        // One model call permits one execution, even if several arrive at once.
-        let intent =
-            intent.filter(|it| self.inner.mcp_state.claimed_intents.lock().claim(it.record));
+        let intent = intent.and_then(|it| self.inner.mcp_state.claimed_intents.claim(it));
         let mut tool = TargetTool {
             settings: Arc::clone(&settings),
             known,
@@ -99,7 +102,7 @@ impl McpSession {
         }
         tool.history_since = history_since(&settings, next).filter(|_| is_new);
         // A call that was counted in the model's response is not counted again.
-        let counted = tool.intent.as_ref().is_some_and(|intent| intent.server == self.server);
+        let counted = tool.intent().is_some_and(|intent| intent.server == self.server);
         let rate = settings.rate(&self.server).filter(|_| is_new && !counted);
         let rate = rate.map(|rate| rate_key(&self.context.origin.who, &self.server, rate));
         Resolved {

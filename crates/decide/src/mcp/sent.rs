@@ -4,12 +4,12 @@ use callgate_audit::{CallOutcome, McpFacts, RecordKind, TextRuleMatch};
 use callgate_call::{Arguments, ArgumentsForm, ToolCall};
 use callgate_policy::{Denial, ExtraInput, Findings, Judgement};
 
-use super::call::{CallTicket, ForwardedCall};
+use super::call::{AllowedCall, ForwardedCall};
 use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
 use crate::clock::now;
+use crate::new_record;
 use crate::pipeline::unfit_extra_input;
-use crate::record;
 use crate::settings::Oversize;
 
 /// A client message other than a call.
@@ -18,7 +18,7 @@ pub struct SentMessage<'a> {
     /// Its name in rules and records: its method, or the method of the request that it answers.
     pub method: &'a str,
     /// The calls that it may belong to.
-    pub calls: &'a [CallTicket],
+    pub calls: &'a [AllowedCall],
     /// The values in the message.
     pub extra_inputs: Vec<ExtraInput>,
 }
@@ -38,7 +38,7 @@ impl McpSession {
         let named = self.named(sent.method, Arguments::json(""))?;
         let mut extra_inputs = self.readable(sent.extra_inputs);
         if let Some(failure) = unfit_extra_input(&self.inner.in_force().settings, &extra_inputs) {
-            self.withheld("the client", &failure.reason);
+            self.record_withheld("the client", &failure.reason);
             let denial = Denial::refused(sent.method, &failure.reason);
             return Err(Box::new(Denial { hint: failure.hint, ..denial }));
         }
@@ -99,7 +99,7 @@ impl McpSession {
             None => "audit",
         };
         let mut record = self.record(RecordKind::Guardrail, &call.origin, method);
-        let mut verdict = record::verdict(judged);
+        let mut verdict = new_record::verdict(judged);
         if denial.is_none() {
             verdict.action = CallOutcome::Audit;
         }

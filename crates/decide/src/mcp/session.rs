@@ -12,12 +12,12 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::admission;
 use super::budget::RecordBudgets;
-use super::check::CheckFailures;
 use super::list::SessionLists;
 use super::settings::McpSettings;
 use super::state::RegistryCache;
+use crate::checks::CheckFailures;
 use crate::decider::{DeciderState, RequestContext};
-use crate::record;
+use crate::new_record;
 
 /// A session between a client and an MCP server. Its calls and texts are judged by the policies and
 /// settings at the time of each. This is a handle: clones share the session.
@@ -59,6 +59,24 @@ impl std::ops::Deref for McpSession {
 
     fn deref(&self) -> &McpSessionState {
         &self.0
+    }
+}
+
+impl McpSessionState {
+    pub(crate) fn settings(&self) -> Arc<McpSettings> {
+        Arc::clone(&self.inner.in_force().mcp)
+    }
+
+    /// Facts about the server for records.
+    pub(crate) fn facts(&self, settings: &McpSettings) -> McpFacts {
+        let entry = settings.server(&self.server);
+        McpFacts {
+            server_type: entry.map(|entry| entry.kind.as_str().to_owned()),
+            address: Some(
+                entry.map_or_else(|| self.launch.shown().to_owned(), |entry| entry.address.clone()),
+            ),
+            ..McpFacts::default()
+        }
     }
 }
 
@@ -116,7 +134,7 @@ impl McpSession {
         self.inner.in_force().settings.denial.notice(denial)
     }
 
-    /// The same for a withheld result: the call itself did run.
+    /// Like [`Self::denial_text`], for a withheld result: the call itself did run.
     pub fn withheld_text(&self, denial: &Denial) -> String {
         self.inner.in_force().settings.denial.withheld(denial)
     }
@@ -143,11 +161,11 @@ impl McpSession {
             failures.downgrade_to_alerts();
         }
         self.record_look_alike(settings);
-        match failures.denial(&self.server, None) {
+        match failures.coded_denial(&self.server, None) {
             None => Ok(()),
-            Some(mut denial) => {
-                denial.record = self.record_refused_server(&denial);
-                Err(Box::new(denial))
+            Some(refused) => {
+                let record = Some(self.record_refused_server(&refused));
+                Err(Box::new(Denial { record, ..refused.denial }))
             }
         }
     }
@@ -168,10 +186,6 @@ impl McpSession {
         self.inner.mcp_state.cache.lock()
     }
 
-    pub(crate) fn settings(&self) -> Arc<McpSettings> {
-        Arc::clone(&self.inner.in_force().mcp)
-    }
-
     pub(crate) fn policies(&self) -> Arc<Policies> {
         self.inner.in_force().rules()
     }
@@ -184,18 +198,6 @@ impl McpSession {
                 Origin::new(OriginFields { session: Some(session.to_owned()), ..(**own).clone() })
             }
             _ => own.clone(),
-        }
-    }
-
-    /// Facts about the server for records.
-    pub(crate) fn facts(&self, settings: &McpSettings) -> McpFacts {
-        let entry = settings.server(&self.server);
-        McpFacts {
-            server_type: entry.map(|entry| entry.kind.as_str().to_owned()),
-            address: Some(
-                entry.map_or_else(|| self.launch.shown().to_owned(), |entry| entry.address.clone()),
-            ),
-            ..McpFacts::default()
         }
     }
 
@@ -216,7 +218,7 @@ impl McpSession {
             let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };
             let origin = &self.context.origin;
             let mut record = self.found(settings, origin, "", "server", &[finding]);
-            record.verdict = Some(record::without_rule(
+            record.verdict = Some(new_record::without_rule(
                 CallOutcome::Audit,
                 ReasonCode::Finding,
                 "something was found",

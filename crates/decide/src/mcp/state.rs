@@ -1,11 +1,10 @@
 //! What this process knows about MCP servers: the registry, the inspected definitions, and the
 //! calls in progress.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use callgate_audit::RecordId;
 use callgate_call::{EffectHints, fold};
 use callgate_effects::Catalogue;
 use callgate_json::Value;
@@ -15,6 +14,7 @@ use callgate_scan::inspect::{Finding, OtherTools, inspect_definition, strip_defi
 use callgate_store::Glance;
 use parking_lot::Mutex;
 
+use super::claim::ClaimedIntents;
 use super::flows::ToolHints;
 use super::shown_lists::ShownLists;
 use super::store;
@@ -25,7 +25,7 @@ use crate::offer::RecentlyRecorded;
 #[derive(Debug)]
 pub(crate) struct McpState {
     pub(crate) cache: Mutex<RegistryCache>,
-    pub(crate) claimed_intents: Mutex<ClaimedIntents>,
+    pub(crate) claimed_intents: Arc<ClaimedIntents>,
     pub(crate) shown_lists: ShownLists,
     pub(crate) catalogue: Catalogue,
     pub(crate) names: NameReader,
@@ -36,37 +36,11 @@ impl Default for McpState {
         let catalogue = Catalogue::builtin();
         Self {
             cache: Mutex::default(),
-            claimed_intents: Mutex::default(),
+            claimed_intents: Arc::default(),
             shown_lists: ShownLists::default(),
             names: NameReader::new(&catalogue),
             catalogue,
         }
-    }
-}
-
-/// Model calls whose execution has begun. The store learns of each a moment later.
-#[derive(Debug, Default)]
-pub(crate) struct ClaimedIntents(VecDeque<RecordId>);
-
-impl ClaimedIntents {
-    /// More than can begin before the store has the first.
-    const MAX: usize = 4096;
-
-    /// Claims a call. Returns `false` if it was claimed before.
-    pub(crate) fn claim(&mut self, call: RecordId) -> bool {
-        if self.0.contains(&call) {
-            return false;
-        }
-        if self.0.len() >= Self::MAX {
-            self.0.pop_front();
-        }
-        self.0.push_back(call);
-        true
-    }
-
-    /// Undoes a claim, because the call was not executed.
-    pub(crate) fn release(&mut self, call: RecordId) {
-        self.0.retain(|claimed| *claimed != call);
     }
 }
 
@@ -128,7 +102,7 @@ impl DeciderState {
         self.refresh_cache_at(self.audit.glance());
     }
 
-    /// The same, unless it was done after `then`.
+    /// Like [`Self::refresh_cache`], unless it was done after `then`.
     pub(crate) fn refresh_cache_since(&self, then: Instant) {
         let is_fresh = self.mcp_state.cache.lock().is_fresh_since(then);
         if !is_fresh {
@@ -136,9 +110,9 @@ impl DeciderState {
         }
     }
 
-    /// The same, for a snapshot that was taken before. The cache stays unlocked while the store is
-    /// read, because threads that carry streams use it. If the store cannot be read, the cache
-    /// stays unchanged.
+    /// Like [`Self::refresh_cache`], for a snapshot that was taken before. The cache stays unlocked
+    /// while the store is read, because threads that carry streams use it. If the store cannot be
+    /// read, the cache stays unchanged.
     pub(crate) fn refresh_cache_at(&self, glance: Glance<'_>) {
         let began = Instant::now();
         let (known, changes) = {
@@ -181,7 +155,7 @@ impl RegistryCache {
     /// A tool of a server, if it has been seen.
     pub(crate) fn tool(&mut self, server: &str, tool: &str) -> Option<ToolSnapshot> {
         let pin = self.registry.get(&ItemIdentity::tool(server, tool))?;
-        let (state, hash) = (pin.state(), pin.seen().hash.as_str().to_owned());
+        let (state, hash) = (pin.status(), pin.seen().hash.as_str().to_owned());
         let key = key(server, pin.seen().whole.as_str());
         if let Some(inspection) = self.inspected.get(&key) {
             return Some(ToolSnapshot { state, hash, inspection: Arc::clone(inspection) });
@@ -193,15 +167,15 @@ impl RegistryCache {
         Some(ToolSnapshot { state, hash, inspection })
     }
 
-    /// The same, for the definition that this server shows, even if another instance has shown a
-    /// different one since.
+    /// Like [`Self::tool`], for the definition that this server shows, even if another instance has
+    /// shown a different one since.
     pub(crate) fn tool_as(
         &mut self,
         server: &str,
         tool: &str,
         shown: &Version,
     ) -> Option<ToolSnapshot> {
-        let state = self.state_as(&ItemIdentity::tool(server, tool), shown);
+        let state = self.status_as(&ItemIdentity::tool(server, tool), shown);
         if state == PinStatus::Unseen {
             return None;
         }
@@ -212,8 +186,8 @@ impl RegistryCache {
     }
 
     /// The pin status of the definition that this server shows.
-    pub(crate) fn state_as(&self, identity: &ItemIdentity, shown: &Version) -> PinStatus {
-        match self.registry.get(identity).map(|pin| (pin.state(), &pin.version)) {
+    pub(crate) fn status_as(&self, identity: &ItemIdentity, shown: &Version) -> PinStatus {
+        match self.registry.get(identity).map(|pin| (pin.status(), &pin.version)) {
             None => PinStatus::Unseen,
             Some((PinStatus::Quarantined, _)) => PinStatus::Quarantined,
             Some((_, trusted)) if shown.is_same(trusted) => PinStatus::Trusted,
@@ -270,7 +244,7 @@ impl RegistryCache {
         let Some(own) = pins().find(|pin| pin.identity.server == server) else { return Vec::new() };
         let is_twin = |pin: &&Pin| {
             pin.identity.server != server
-                && pin.state() == PinStatus::Trusted
+                && pin.status() == PinStatus::Trusted
                 && pin.seen().hash == own.seen().hash
         };
         pins().filter(is_twin).map(|pin| pin.identity.server.clone()).collect()
@@ -368,10 +342,4 @@ impl Annotations {
             connects: self.is("openWorldHint", true),
         }
     }
-}
-
-/// Microseconds since 1970.
-pub(crate) fn now_micros() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

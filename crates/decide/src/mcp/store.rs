@@ -15,7 +15,7 @@ pub fn stored(pin: &Pin) -> StoredPin {
         server: pin.identity.server.clone(),
         kind: pin.identity.kind.as_str().to_owned(),
         name: pin.identity.name.clone(),
-        state: pin.state().as_str().to_owned(),
+        state: pin.status().as_str().to_owned(),
         pinned: pinned_version(&pin.version),
         seen,
         first_seen: pin.first_seen,

@@ -1,21 +1,21 @@
 //! Inspects what a server sends to the client: results, texts and requests.
 
-use callgate_audit::{CallOutcome, ReasonCode, RecordKind};
+use callgate_audit::{CallOutcome, ReasonCode, RecordKind, RecordedVerdict};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_json::quote;
 use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, SpentLimits};
 use callgate_scan::inspect::{Finding, InspectionContext, TextSource, inspect_json, strip};
 
 use super::admission;
-use super::call::{CallTicket, ForwardedCall};
-use super::check::{Check, CheckFailure, CheckFailures, code_of};
+use super::call::{AllowedCall, ForwardedCall};
 use super::pins::{self, denial, is_blocked};
-use super::record::CheckResult;
+use super::server_records::CheckResult;
 use super::session::McpSession;
 use super::settings::{CheckAction, McpSettings};
+use crate::checks::{Check, CheckFailure, CheckFailures, CodedDenial};
 use crate::clock::now;
+use crate::new_record;
 use crate::pipeline::unfit_extra_input;
-use crate::record;
 
 /// The outcome of inspecting a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,30 +75,30 @@ pub enum ClientRead<'a> {
 impl McpSession {
     /// Inspects the result of a call, or the error in its place: raw JSON. Both the visible and the
     /// structured content are inspected, because models may get either.
-    pub fn result(&self, ticket: &CallTicket, raw: &str) -> Inspected {
+    pub fn judge_result(&self, allowed: &AllowedCall, raw: &str) -> Inspected {
         let settings = self.settings();
-        let call = &ticket.0.call;
+        let call = &allowed.0.call;
         let inspection = self.inspect(&settings, TextSource::Result, raw);
         // The call itself was judged before. Now only the findings matter.
         let judgement = (!inspection.findings.is_empty()).then(|| {
             let found = Findings::Of(&inspection.findings);
-            self.judge_result(&ticket.0, found)
+            self.judge_by_rules(&allowed.0, found)
         });
-        let named = NamedText { call, tool: &ticket.0.tool, place: "result" };
+        let named = NamedText { call, tool: &allowed.0.tool, place: "result" };
         self.conclude(&settings, named, inspection, judgement)
     }
 
     /// Judges a result by the rules, under every alias of its tool.
-    fn judge_result(&self, ticket: &ForwardedCall, found: Findings<'_>) -> Judgement {
+    fn judge_by_rules(&self, forwarded: &ForwardedCall, found: Findings<'_>) -> Judgement {
         let (policies, limits) = (self.policies(), SpentLimits::none());
         let judge = |call| policies.judge_with(call, &now(), &limits, found);
         let denied =
-            ticket.aliases.iter().map(|(_, call)| judge(call)).find(|it| !it.verdict.passes());
-        denied.unwrap_or_else(|| judge(&ticket.call))
+            forwarded.aliases.iter().map(|(_, call)| judge(call)).find(|it| !it.verdict.passes());
+        denied.unwrap_or_else(|| judge(&forwarded.call))
     }
 
     /// Inspects any other text of the server: raw JSON.
-    pub fn text(&self, place: TextSource, raw: &str) -> Inspected {
+    pub fn judge_text(&self, place: TextSource, raw: &str) -> Inspected {
         match self.inspect_text(place, word(place), raw) {
             (Some(denial), _) => Inspected::Block(denial),
             (None, Some(stripped)) => Inspected::Replace(stripped),
@@ -143,7 +143,7 @@ impl McpSession {
             ServerRequest::Sampling => TextSource::Sampling,
             ServerRequest::Elicitation | ServerRequest::Roots => TextSource::Elicitation,
         };
-        Ok(self.text(place, raw))
+        Ok(self.judge_text(place, raw))
     }
 
     /// Whether the client may read something. Rules see it as `resources/read` with a `uri`, or as
@@ -177,11 +177,11 @@ impl McpSession {
         let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
         failures.add(unfit_extra_input(&self.inner.in_force().settings, &extra_inputs));
         failures.add(judgement.rewritten().map(|_| irreplaceable()));
-        let mut record = record::call(
+        let mut record = new_record::call(
             RecordKind::McpToolCalled,
             &self.context,
             &call,
-            record::ArgumentsState::Known,
+            new_record::ArgumentsState::Known,
         );
         if let Some(tool) = &mut record.tool {
             tool.name = method.to_owned();
@@ -247,7 +247,7 @@ impl McpSession {
         inspection: TextInspection,
         judgement: Option<Judgement>,
     ) -> Inspected {
-        let by_rule = judgement.as_ref().and_then(|it| it.denial(named.call));
+        let by_rule = judgement.as_ref().and_then(|it| CodedDenial::by_rules(it, named.call));
         let by_setting = inspection.blocking_finding.as_ref().filter(|_| settings.enforce).map(
             |blocking_finding| {
                 let reason = format!(
@@ -256,7 +256,9 @@ impl McpSession {
                     pins::describe_finding(blocking_finding)
                 );
                 let hint = "Continue without it, and tell the user what was found.";
-                denial(Check::Finding.word(), named.call.name.raw(), &reason, hint)
+                let rule = Check::Finding.word();
+                let denial = denial(rule, named.call.name.raw(), &reason, hint);
+                CodedDenial { denial, code: ReasonCode::Finding }
             },
         );
         let denial = by_setting.or(by_rule);
@@ -278,7 +280,9 @@ impl McpSession {
         let id = record.id.to_string();
         self.write_within(&self.budgets.findings, record);
         match (denial, inspection.stripped) {
-            (Some(denial), _) => Inspected::Block(Box::new(Denial { record: Some(id), ..denial })),
+            (Some(coded), _) => {
+                Inspected::Block(Box::new(Denial { record: Some(id), ..coded.denial }))
+            }
             (None, Some(stripped)) => Inspected::Replace(stripped),
             (None, None) => Inspected::Pass,
         }
@@ -316,21 +320,14 @@ struct NamedText<'a> {
     place: &'a str,
 }
 
-fn verdict(
-    denial: Option<&Denial>,
-    judgement: Option<&Judgement>,
-) -> callgate_audit::RecordedVerdict {
-    let rules = judgement.map(record::verdict);
-    let Some(denial) = denial else {
-        let mut verdict =
-            record::without_rule(CallOutcome::Audit, ReasonCode::Finding, "something was found");
-        verdict.audits = rules.map(|rules| rules.audits).unwrap_or_default();
-        return verdict;
-    };
-    let mut verdict = record::without_rule(CallOutcome::Deny, code_of(denial), &denial.reason);
-    verdict.policy.clone_from(&denial.policy);
-    verdict.rule.clone_from(&denial.rule);
-    verdict.hint.clone_from(&denial.hint);
+fn verdict(denial: Option<&CodedDenial>, judgement: Option<&Judgement>) -> RecordedVerdict {
+    if let Some(denial) = denial {
+        return denial.verdict();
+    }
+    let mut verdict =
+        new_record::without_rule(CallOutcome::Audit, ReasonCode::Finding, "something was found");
+    let rules = judgement.map(new_record::verdict);
+    verdict.audits = rules.map(|rules| rules.audits).unwrap_or_default();
     verdict
 }
 

@@ -1,18 +1,20 @@
-//! Asks the rules, counts limits and checks the history. A call is counted only if nothing else
-//! stops it.
+//! Counts limits and checks the history. A call is counted only if nothing else stops it. If a limit
+//! is used up, the rules are asked again.
 
 use std::sync::Arc;
 
 use callgate_policy::{Judgement, LimitKey, SpentLimits};
 
 use super::Resolved;
-use super::recall::Recalled;
+use super::judge::Judged;
+use super::resolve::HistoryEntry;
 use crate::counter::Counter;
 use crate::decider::DeciderState;
-use crate::mcp::{HistoryEntry, KeyedStep, McpSettings, too_many};
+use crate::mcp::{McpSettings, too_many};
+use crate::session_steps::KeyedStep;
 use crate::store_query::StoreUnavailable;
 
-/// A call that was counted, with the judgement of the rules.
+/// A call that was counted, with the judgement of the rules about it and its limits.
 #[derive(Debug)]
 pub(crate) struct Metered {
     pub(crate) resolved: Resolved,
@@ -24,9 +26,9 @@ pub(crate) struct Metered {
 
 pub(crate) async fn meter(
     inner: &Arc<DeciderState>,
-    recalled: Recalled,
+    judged: Judged,
 ) -> Result<Metered, StoreUnavailable> {
-    let metered = Metered::new(recalled.resolved);
+    let metered = Metered::new(judged);
     match metered.needs_store() {
         // If the client has gone, the call must not stay in the history of its session.
         true => inner.query_store_or_undo(move |inner| metered.counted(inner), Metered::undo).await,
@@ -35,13 +37,9 @@ pub(crate) async fn meter(
 }
 
 impl Metered {
-    /// The judgement before any limit is checked.
-    fn new(resolved: Resolved) -> Self {
-        let subject = &resolved.subject;
-        let judgement = match resolved.waived {
-            true => subject.judge_waived(),
-            false => subject.judge(&SpentLimits::none(), resolved.findings()),
-        };
+    /// Nothing is counted yet.
+    fn new(judged: Judged) -> Self {
+        let Judged { resolved, judgement } = judged;
         Self { resolved, judgement, steps: Vec::new(), history_entry: HistoryEntry::NotKept }
     }
 
@@ -106,8 +104,8 @@ impl Metered {
         }
         tokens.spend(&keys, |empty| {
             if !limits.is_empty() && !empty.is_empty() {
-                let facts = SpentLimits::exceeded(empty.iter().cloned());
-                self.judgement = self.resolved.subject.judge(&facts, self.resolved.findings());
+                let limits = SpentLimits::exceeded(empty.iter().cloned());
+                self.judgement = self.resolved.subject.judge(&limits, self.resolved.findings());
             }
             let is_first_seen =
                 |key: &&LimitKey| self.resolved.rate.contains(key) && !spent.contains(key);

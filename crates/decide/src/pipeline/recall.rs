@@ -7,7 +7,7 @@ use callgate_call::{Origin, ValueOrigins};
 
 use super::{Resolved, Subject};
 use crate::decider::DeciderState;
-use crate::mcp::session_key;
+use crate::session_steps::session_key;
 use crate::store_query::StoreUnavailable;
 use crate::{origins, past};
 
@@ -51,7 +51,7 @@ async fn joined_values(
     let subject = &resolved.subject;
     let asks = subject.server_call().is_some() && subject.policies.looks_at_conversation();
     let Some(record) = resolved.joined().filter(|_| asks) else { return Ok(None) };
-    let (who, at) = (subject.call.origin.who.clone(), subject.at);
+    let (who, at) = (subject.call.origin.who.clone(), subject.seen_at);
     let found = inner.query_store(move |inner| origins::read(inner, &who, at, record)).await?;
     let found = found.map_err(|error| {
         tracing::error!(%error, "what the gateway found about a call cannot be read");
@@ -66,7 +66,7 @@ async fn with_past(
     subject: &Subject,
     origin: Origin,
 ) -> Result<Origin, StoreUnavailable> {
-    let (asked, at) = (subject.policies.events_asked_for(), subject.at);
+    let (asked, at) = (subject.policies.events_asked_for(), subject.seen_at);
     let own = origin.clone();
     let past = inner.query_store(move |inner| past::read(inner, &own, at, &asked)).await?;
     let past = past.map_err(|error| {

@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use callgate_audit::{McpFacts, RecordId};
 use callgate_call::{Arguments, ArgumentsForm, ToolCall};
-use callgate_policy::{ExtraInput, Findings, LimitKey};
+use callgate_policy::{ExtraInput, Findings, Judgement, LimitKey};
 
-use super::Subject;
+use super::{ServerCall, Subject};
+use crate::checks::{Check, CheckFailure, CheckFailures};
 use crate::clock::now;
 use crate::decider::DeciderState;
-use crate::mcp::{Check, CheckFailure, CheckFailures, ResolvedTool, TargetTool, ToolSnapshot};
+use crate::mcp::{
+    ResolvedTool, TargetTool, ToolSnapshot, add_to_history, remembered_steps, remove_from_history,
+};
+use crate::session_steps::KeyedStep;
 use crate::settings::{OddArguments, Oversize, Settings};
 use crate::store_query::StoreUnavailable;
 
@@ -34,6 +38,13 @@ pub(crate) enum CallTarget {
     Named(ResolvedTool),
     /// The tool of the server that the call is sent to.
     Server(Box<TargetTool>),
+}
+
+/// Whether a call was added to the history of its session before it was allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HistoryEntry {
+    NotKept,
+    Kept,
 }
 
 impl Resolved {
@@ -65,13 +76,80 @@ impl Resolved {
     /// The record of the model call that it belongs to, or of the call that it continues.
     pub(crate) fn joined(&self) -> Option<RecordId> {
         let continues = self.subject.server_call().and_then(|at| at.continues.as_ref());
-        let joined = || self.target_tool().and_then(|at| at.intent.as_ref()).map(|it| it.record);
+        let joined = || self.target_tool().and_then(TargetTool::intent).map(|it| it.record);
         continues.map(|first| first.record).or_else(joined)
+    }
+
+    /// Takes note that the call is allowed: no other execution gets its intent.
+    pub(crate) fn executed(self) {
+        if let CallTarget::Server(at) = self.target
+            && let Some(intent) = at.intent
+        {
+            intent.executed();
+        }
     }
 
     /// Facts about the server for records.
     pub(crate) fn facts(&self) -> Option<McpFacts> {
         self.target_tool().map(|at| at.facts.clone())
+    }
+
+    /// Adds failed checks, as alerts if checks are not enforced.
+    pub(crate) fn add_failures(&mut self, found: impl IntoIterator<Item = CheckFailure>) {
+        let mut failures = CheckFailures::default();
+        failures.add(found);
+        if !self.enforce {
+            failures.downgrade_to_alerts();
+        }
+        self.failures.join(failures);
+    }
+
+    fn server_call(&self) -> Option<(&Subject, &ServerCall, &TargetTool)> {
+        Some((&self.subject, self.subject.server_call()?, self.target_tool()?))
+    }
+
+    /// Checks the history again and adds the call to it, in one transaction.
+    pub(crate) fn add_to_history(&mut self, inner: &DeciderState) -> HistoryEntry {
+        let found = match self.server_call() {
+            Some((subject, at, tool)) => add_to_history(inner, subject, at, tool),
+            None => return HistoryEntry::NotKept,
+        };
+        match found {
+            None => HistoryEntry::NotKept,
+            Some(Ok(())) => HistoryEntry::Kept,
+            Some(Err(found)) => {
+                self.failures.add(found);
+                HistoryEntry::NotKept
+            }
+        }
+    }
+
+    /// What to store about a call that is allowed.
+    pub(crate) fn steps(
+        &self,
+        inner: &DeciderState,
+        judgement: &Judgement,
+        history_entry: HistoryEntry,
+    ) -> Vec<KeyedStep> {
+        let Subject { call, record, .. } = &*self.subject;
+        match &self.target {
+            CallTarget::Named(resolved_tool) => {
+                let rewritten = judgement.rewritten().map(Arguments::json);
+                let arguments = rewritten.as_ref().unwrap_or(&call.arguments);
+                resolved_tool.intended(inner, call, arguments, *record)
+            }
+            CallTarget::Server(_) => match self.server_call() {
+                Some((subject, at, tool)) => remembered_steps(subject, at, tool, history_entry),
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// Removes the call from the history, because it was stopped.
+    pub(crate) fn remove_from_history(&self, inner: &DeciderState, history_entry: HistoryEntry) {
+        if history_entry == HistoryEntry::Kept {
+            remove_from_history(inner, &self.subject);
+        }
     }
 }
 

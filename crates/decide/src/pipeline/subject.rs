@@ -29,8 +29,8 @@ pub(crate) struct Subject {
     pub(crate) source: CallSource,
     /// The id of its future record.
     pub(crate) record: RecordId,
-    /// The time in microseconds since 1970.
-    pub(crate) at: i64,
+    /// When it was seen, in microseconds since 1970.
+    pub(crate) seen_at: i64,
     pub(crate) begun: Instant,
 }
 

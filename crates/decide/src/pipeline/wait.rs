@@ -6,8 +6,8 @@ use callgate_audit::{CallOutcome, ReasonCode, RecordedVerdict};
 use callgate_call::{FileWrite, FoundOrigin};
 use callgate_policy::{Denial, Permit, Settled, Ticket};
 
-use super::{Judged, Resolved};
-use crate::mcp::KeyedStep;
+use super::{Combined, Resolved};
+use crate::session_steps::KeyedStep;
 
 /// A call that no longer waits for approval.
 #[derive(Debug)]
@@ -34,10 +34,10 @@ impl Answered {
     }
 }
 
-pub(crate) async fn wait(judged: Judged) -> Answered {
-    let Judged { resolved, settled, mut verdict, rewritten, extra_replacements, .. } = judged;
-    let (steps, files, judged_in) = (judged.steps, judged.files, judged.judged_in);
-    let (events, origins) = (judged.events, judged.origins);
+pub(crate) async fn wait(combined: Combined) -> Answered {
+    let Combined { resolved, settled, mut verdict, rewritten, extra_replacements, .. } = combined;
+    let (steps, files, judged_in) = (combined.steps, combined.files, combined.judged_in);
+    let (events, origins) = (combined.events, combined.origins);
     let mut waited = None;
     let answer = match settled {
         Settled::Pass(permit) => Ok(permit),

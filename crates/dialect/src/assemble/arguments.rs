@@ -121,12 +121,15 @@ impl ArgumentText {
         }
     }
 
-    /// Takes back what was added from `start` on if the arguments are longer than the limit. Their
-    /// beginning is kept for the record, and the digest of all of them if copies may follow.
+    /// Keeps only the beginning of arguments that are longer than the limit, for the record, and takes
+    /// back what was added to it from `start` on. The digest of all of them is kept if copies may
+    /// follow.
     fn bound(&mut self, start: usize, kind: CallKind, limit: usize) {
         let (old, added) = self.text.split_at(start);
+        let mut keep = start;
         if self.text.len() > limit && self.stored != Stored::Oversize {
             self.stored = Stored::Oversize;
+            keep = self.text.floor_char_boundary(KEPT);
             if kind == CallKind::Repeated {
                 self.digest = Some(Sha256::new_with_prefix(old));
             }
@@ -135,7 +138,6 @@ impl ArgumentText {
             digest.update(added);
         }
         if self.stored == Stored::Oversize {
-            let keep = self.text.floor_char_boundary(start.min(KEPT));
             self.text.truncate(keep);
         }
     }

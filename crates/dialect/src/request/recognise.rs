@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use callgate_json::{Reader as Json, Span, Text};
 
 use super::sent::reference_key;
-use super::text::decode_lossy;
 use super::{
     ClientCall, ClientTurn, Decoded, RemovedCall, RemovedTurn, TextDigest, shown, signature_hash,
 };
@@ -40,8 +39,8 @@ impl<'a> ClientMessage<'a> {
 
     /// Adds a call of `request` that the client runs. Its arguments are a value or the text of one.
     pub(crate) fn add_call(&mut self, request: &str, call: SentCall<'_>) {
-        let id = call.id.as_ref().map(decode_lossy).unwrap_or_default();
-        let name = call.name.as_ref().map(decode_lossy).unwrap_or_default();
+        let id = call.id.as_ref().map(Text::decode_lossy).unwrap_or_default();
+        let name = call.name.as_ref().map(Text::decode_lossy).unwrap_or_default();
         let arguments = call.arguments.map(|span| arguments_at(request, span));
         let arguments = arguments.unwrap_or_default();
         self.client.calls.push(ClientCall::new(id.into_owned(), &name, &arguments));
@@ -50,7 +49,7 @@ impl<'a> ClientMessage<'a> {
     /// Adds the signature of thinking.
     pub(crate) fn add_signature(&mut self, signature: Option<Text<'_>>) {
         let signature = signature.filter(|text| !text.is_empty());
-        let signature = signature.map(|text| signature_hash(&decode_lossy(&text)));
+        let signature = signature.map(|text| signature_hash(&text.decode_lossy()));
         self.client.signatures.extend(signature);
     }
 
@@ -93,7 +92,7 @@ impl<'a> SentCall<'a> {
 /// The arguments at `span`: the content of a string, or the value itself.
 fn arguments_at(request: &str, span: Span) -> Cow<'_, str> {
     match Json::at(request, span).string() {
-        Ok(text) => decode_lossy(&text),
+        Ok(text) => text.decode_lossy(),
         Err(_) => Cow::Borrowed(span.of(request)),
     }
 }

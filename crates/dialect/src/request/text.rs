@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use callgate_call::RecordLine;
 use callgate_json::{Span, Text};
 use sha2::{Digest, Sha256};
 
@@ -114,17 +115,6 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{FEFF}'
 }
 
-/// The decoded text of a string; half of a surrogate pair counts as U+FFFD.
-pub(super) fn decode_lossy<'a>(string: &Text<'a>) -> Cow<'a, str> {
-    if !string.is_escaped() {
-        return Cow::Borrowed(string.raw());
-    }
-    let (mut text, mut half) = (String::with_capacity(string.raw().len()), Half::default());
-    walk(string.raw(), &mut half, |_, part| text.push_str(part));
-    half.give_up(|_, lost| text.push_str(lost));
-    Cow::Owned(text)
-}
-
 /// The decoded text of a string, and the place of each part of it in the document.
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
@@ -209,7 +199,7 @@ impl<'a> Decoded<'a> {
 /// of it, if the id shows its own end.
 pub(super) fn records(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
-        let id = line.strip_prefix(RECORD)?;
+        let RecordLine { id } = RecordLine::read(line)?;
         Some(leading_uuid(id).unwrap_or(id.trim_end()))
     })
 }
@@ -217,8 +207,8 @@ pub(super) fn records(text: &str) -> impl Iterator<Item = &str> {
 /// Whether the last line of a notice names its record by an id that ends where the notice ends. No
 /// such notice is a prefix of another.
 fn ends_with_record(notice: &str) -> bool {
-    let id = notice.lines().next_back().and_then(|line| line.strip_prefix(RECORD));
-    id.is_some_and(|id| leading_uuid(id) == Some(id))
+    let line = notice.lines().next_back().and_then(RecordLine::read);
+    line.is_some_and(|RecordLine { id }| leading_uuid(id) == Some(id))
 }
 
 /// The UUID at the beginning of `text`.
@@ -366,9 +356,6 @@ const GAP: &str = "\n\n";
 
 /// The separator with which some clients join texts.
 const LINE_END: &str = "\n";
-
-/// The beginning of the line of a notice that names its record.
-const RECORD: &str = "Record: ";
 
 /// The replacement for half of a surrogate pair.
 const LOST: &str = "\u{FFFD}";

@@ -81,7 +81,7 @@ async fn pump(
 
 /// Ends the stream early, with an error for the waiting client.
 async fn cut(exchange: &ClientRequest, why: &str, sender: &mpsc::Sender<Bytes>) {
-    exchange.conversation.mcp_session.withheld("the server", why);
+    exchange.conversation.mcp_session.record_withheld("the server", why);
     let Some(id) = &exchange.id else { return };
     exchange.forget().await;
     let text = format!("callgate withheld the rest of the server's response: {why}");
@@ -183,7 +183,7 @@ pub(super) fn send_to_server(exchange: &ClientRequest, text: Vec<u8>) {
     let (site, headers) = (Arc::clone(&exchange.site), site::own(&exchange.headers));
     let Ok(permit) = Arc::clone(&site.refusals_in_flight).try_acquire_owned() else {
         let why = "it sends requests faster than it reads the answers";
-        exchange.conversation.mcp_session.withheld("the server", why);
+        exchange.conversation.mcp_session.record_withheld("the server", why);
         return;
     };
     let to = exchange.place();

@@ -222,7 +222,7 @@ impl LegacyStream {
             }
             None => {
                 let why = "it names an address on another origin";
-                self.conversation.mcp_session.withheld("the server", why);
+                self.conversation.mcp_session.record_withheld("the server", why);
             }
         }
     }

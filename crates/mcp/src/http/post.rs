@@ -79,7 +79,7 @@ impl ClientPost {
         let HttpSettings { max_message, client_body, .. } = site.settings;
         let body = read::whole(&head.headers, body, max_message, client_body).await;
         let body = body.map_err(|error| {
-            conversation.mcp_session.withheld("the client", &error.to_string());
+            conversation.mcp_session.record_withheld("the client", &error.to_string());
             let text = format!("callgate did not forward this message: {error}");
             reply::error(error.status(), None, -32600, &text)
         })?;
@@ -92,7 +92,7 @@ impl ClientPost {
         conversation: &HttpConversation,
     ) -> Result<RpcMessage<'_>, Box<Response<ReplyBody>>> {
         let message = RpcMessage::of_body(&self.body).map_err(|unfit| {
-            conversation.mcp_session.withheld("the client", &unfit.why.to_string());
+            conversation.mcp_session.record_withheld("the client", &unfit.why.to_string());
             Box::new(reply::unfit(&unfit))
         })?;
         match mirror::disagreement(&self.headers, &message) {

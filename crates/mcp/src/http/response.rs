@@ -219,7 +219,7 @@ impl ClientRequest {
     /// members they know.
     fn shown_with_all(&self, content: &[u8]) -> Option<Vec<u8>> {
         let text = String::from_utf8_lossy(content);
-        match self.conversation.mcp_session.text(TextSource::Result, &text) {
+        match self.conversation.mcp_session.judge_text(TextSource::Result, &text) {
             Inspected::Pass => Some(content.to_vec()),
             Inspected::Replace(other) => Some(other.into_bytes()),
             Inspected::Block(_) => None,
@@ -253,10 +253,11 @@ impl ClientRequest {
     async fn failure(&self, body: &[u8], status: StatusCode) -> Response<ReplyBody> {
         let text = String::from_utf8_lossy(body.get(..MAX_FAILURE).unwrap_or(body));
         self.forget().await;
-        let shown = match self.conversation.mcp_session.text(TextSource::Result, &quote(&text)) {
-            Inspected::Pass => Some(text.into_owned()),
-            Inspected::Replace(_) | Inspected::Block(_) => None,
-        };
+        let shown =
+            match self.conversation.mcp_session.judge_text(TextSource::Result, &quote(&text)) {
+                Inspected::Pass => Some(text.into_owned()),
+                Inspected::Replace(_) | Inspected::Block(_) => None,
+            };
         let shown = shown.unwrap_or_else(|| WITHHELD.to_owned());
         let mut response = Response::new(reply::whole(shown.into()));
         *response.status_mut() = status;
@@ -313,7 +314,7 @@ pub(super) fn unreachable(
 
 /// The response cannot be forwarded.
 async fn unreadable(exchange: &ClientRequest, why: &str) -> Response<ReplyBody> {
-    exchange.conversation.mcp_session.withheld("the server", why);
+    exchange.conversation.mcp_session.record_withheld("the server", why);
     let text = format!("callgate withheld the server's response: {why}");
     exchange.forget().await;
     reply::error(StatusCode::BAD_GATEWAY, exchange.id.as_ref(), UNREACHABLE, &text)

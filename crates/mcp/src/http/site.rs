@@ -92,7 +92,7 @@ enum OnConflict {
 
 /// A client and a server, over many requests.
 pub(super) struct HttpConversation {
-    pub(super) mcp_session: Arc<McpSession>,
+    pub(super) mcp_session: McpSession,
     ongoing_calls: Arc<Mutex<OngoingCalls>>,
     /// Shared by all requests, if the server named the conversation: their ids are then unique in
     /// it.
@@ -111,7 +111,7 @@ impl HttpConversation {
     }
 
     fn fresh(&self) -> RpcSession {
-        RpcSession::of_requests(Arc::clone(&self.mcp_session), Arc::clone(&self.ongoing_calls))
+        RpcSession::of_requests(self.mcp_session.clone(), Arc::clone(&self.ongoing_calls))
     }
 
     /// Why the server may not be used now, if so.
@@ -244,7 +244,7 @@ impl Site {
     }
 
     /// The decider for a client's calls.
-    pub(super) fn mcp_session(&self, client: &ClientInfo) -> Arc<McpSession> {
+    pub(super) fn mcp_session(&self, client: &ClientInfo) -> McpSession {
         let origin = Origin::new(OriginFields {
             who: client.who.clone(),
             agent: client.agent.clone(),
@@ -255,7 +255,7 @@ impl Site {
             request: Some(client.request.as_str().into()),
             ..RequestContext::new(origin)
         };
-        Arc::new(self.decider.mcp(&self.id, &self.launch, context))
+        self.decider.mcp(&self.id, &self.launch, context)
     }
 }
 

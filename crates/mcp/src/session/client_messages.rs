@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_decide::mcp::{CallTicket, SentMessage, ServerRequest};
+use callgate_decide::mcp::{AllowedCall, SentMessage, ServerRequest};
 use callgate_json::{Edits, Span, member};
 
 use super::server::server_request_kind;
@@ -34,7 +34,7 @@ impl RpcSession {
         method: &str,
         text: &'t str,
         params: Option<Span>,
-        calls: &[CallTicket],
+        calls: &[AllowedCall],
     ) -> Result<Cow<'t, str>, String> {
         let is_given = |state: &str| self.ongoing_calls.lock().was_given(state);
         let extra_inputs = ExtraInputs::of(method, text, params, is_given);
@@ -57,12 +57,12 @@ impl RpcSession {
 
     /// A new request of the server, with the calls that it may be about.
     pub(super) fn pending_server_request(&self, method: &str) -> PendingServerRequest {
-        let mut calls: Vec<CallTicket> = Vec::new();
+        let mut calls: Vec<AllowedCall> = Vec::new();
         for request in self.open_requests.values() {
             let Some(called) = request.called() else { continue };
-            let is_known = calls.iter().any(|call| call.tool() == called.ticket.tool());
+            let is_known = calls.iter().any(|call| call.tool() == called.call.tool());
             if !is_known && calls.len() < MAX_CALLS {
-                calls.push(called.ticket.clone());
+                calls.push(called.call.clone());
             }
         }
         PendingServerRequest {

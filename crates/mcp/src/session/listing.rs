@@ -171,6 +171,6 @@ pub(crate) fn page(
     let page = ListPage { first: is_first, last: next.is_none() };
     let items = lists::items(text, result, ListKind::Tools(page))?;
     let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();
-    mcp_session.tools(&raw, page);
+    mcp_session.pin_tools(&raw, page);
     next
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use callgate_decide::mcp::CallTicket;
+use callgate_decide::mcp::AllowedCall;
 use parking_lot::Mutex;
 
 use super::task_owners::TaskOwners;
@@ -21,9 +21,9 @@ const MAX_TASK_ID: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct OngoingCalls {
     /// As tasks of the server.
-    tasks: HashMap<String, CallTicket>,
+    tasks: HashMap<String, AllowedCall>,
     /// After the client has answered a question of the server, by tool and arguments.
-    rounds: HashMap<u64, CallTicket>,
+    rounds: HashMap<u64, AllowedCall>,
     /// Hashes of the states that the server gave to the client.
     states: HashSet<u64>,
     /// The owner of the conversation, if others use the same server.
@@ -58,29 +58,29 @@ impl OngoingCalls {
             .is_some_and(|TaskOwner { who, tasks }| tasks.lock().belongs_to_another(*who, id))
     }
 
-    pub(super) fn task(&self, id: &str) -> Option<CallTicket> {
+    pub(super) fn task(&self, id: &str) -> Option<AllowedCall> {
         self.tasks.get(id).cloned()
     }
 
-    pub(super) fn keep_task(&mut self, id: String, ticket: CallTicket) {
+    pub(super) fn keep_task(&mut self, id: String, call: AllowedCall) {
         if id.len() > MAX_TASK_ID {
             return;
         }
         if self.tasks.len() >= MAX_REMEMBERED {
             self.tasks.clear();
         }
-        self.tasks.insert(id, ticket);
+        self.tasks.insert(id, call);
     }
 
-    pub(super) fn take_round(&mut self, call_key: u64) -> Option<CallTicket> {
+    pub(super) fn take_round(&mut self, call_key: u64) -> Option<AllowedCall> {
         self.rounds.remove(&call_key)
     }
 
-    pub(super) fn keep_round(&mut self, call_key: u64, ticket: CallTicket) {
+    pub(super) fn keep_round(&mut self, call_key: u64, call: AllowedCall) {
         if self.rounds.len() >= MAX_REMEMBERED {
             self.rounds.clear();
         }
-        self.rounds.insert(call_key, ticket);
+        self.rounds.insert(call_key, call);
     }
 
     pub(super) fn keep_state(&mut self, state: &str) {

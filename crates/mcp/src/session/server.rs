@@ -34,7 +34,7 @@ impl RpcSession {
 
     /// Withholds a message, with an error for the request that waits for it.
     pub(crate) fn withhold(&mut self, unfit: &Unfit, line: &[u8]) -> Vec<SessionStep> {
-        self.mcp_session.withheld("the server", &unfit.why.to_string());
+        self.mcp_session.record_withheld("the server", &unfit.why.to_string());
         // If exactly one request is open, this must be its answer, unless it is a greeting or a log
         // line.
         let is_only = self.open_requests.len() == 1 && is_like_an_answer(line);
@@ -77,7 +77,7 @@ impl RpcSession {
                     self.server_response(&id, guess_request(text, outcome), text, outcome)
                 }
                 None => {
-                    self.mcp_session.withheld(
+                    self.mcp_session.record_withheld(
                         "the server",
                         "it answers a request that the client did not send",
                     );
@@ -149,10 +149,10 @@ impl RpcSession {
             OpenRequest::Resources => {
                 self.list(id, text, result, ListKind::Resources, &open_request)
             }
-            OpenRequest::Call(called)
+            OpenRequest::Call { called, .. }
             | OpenRequest::TaskResult(called)
             | OpenRequest::TaskState(called) => {
-                self.remember_call(text, &parts, called);
+                self.remember_call(text, &parts, &open_request, called);
                 self.call_result(id, text, result, &open_request, called)
             }
             OpenRequest::Tasks => self.tasks(id, text, result, &open_request),
@@ -179,7 +179,7 @@ impl RpcSession {
         let all = members(text, result);
         let mut edits = Edits::default();
         if let Some(content) = all.iter().find(|member| member.key.is("instructions")) {
-            match self.mcp_session.instructions(content.value.of(text)) {
+            match self.mcp_session.judge_instructions(content.value.of(text)) {
                 ListAction::Keep => {}
                 ListAction::Replace(stripped) => edits.replace(content.value, stripped),
                 ListAction::Hide { why } => {
@@ -191,7 +191,7 @@ impl RpcSession {
         }
         let rest = all.iter().filter(|member| !member.key.is("instructions"));
         for member in rest {
-            match self.mcp_session.text(TextSource::Instructions, member.value.of(text)) {
+            match self.mcp_session.judge_text(TextSource::Instructions, member.value.of(text)) {
                 Inspected::Pass => {}
                 Inspected::Replace(other) => edits.replace(member.value, other),
                 Inspected::Block(denial) => {
@@ -225,19 +225,22 @@ impl RpcSession {
     ) -> Vec<SessionStep> {
         let Some(entries) = lists::items(text, result, list) else {
             let why = "callgate withheld the server's list: it cannot be read unambiguously";
-            self.mcp_session.withheld("the server", "a list that cannot be read unambiguously");
+            self.mcp_session
+                .record_withheld("the server", "a list that cannot be read unambiguously");
             return vec![error_answer(id, open_request, why)];
         };
         let raw: Vec<&str> = entries.iter().map(|entry| entry.of(text)).collect();
         // The rest of the result reaches the client too.
         let rest = lists::without_entries(text, result, &entries);
-        if let Inspected::Block(denial) = self.mcp_session.text(TextSource::Instructions, &rest) {
+        if let Inspected::Block(denial) =
+            self.mcp_session.judge_text(TextSource::Instructions, &rest)
+        {
             return vec![error_answer(id, open_request, &self.mcp_session.withheld_text(&denial))];
         }
         let mut verdicts = match list {
-            ListKind::Tools(page) => self.mcp_session.tools(&raw, page),
-            ListKind::Prompts => self.mcp_session.prompts(&raw),
-            ListKind::Resources => self.mcp_session.resources(&raw),
+            ListKind::Tools(page) => self.mcp_session.judge_tools(&raw, page),
+            ListKind::Prompts => self.mcp_session.judge_prompts(&raw),
+            ListKind::Resources => self.mcp_session.judge_resources(&raw),
         };
         for (verdict, raw) in verdicts.iter_mut().zip(&raw) {
             if lists::has_odd_keys(raw) {
@@ -284,7 +287,7 @@ impl RpcSession {
         open_request: &OpenRequest,
         called: &UnansweredCall,
     ) -> Vec<SessionStep> {
-        match self.mcp_session.result(&called.ticket, result.of(text)) {
+        match self.mcp_session.judge_result(&called.call, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
             Inspected::Block(denial) => {
@@ -305,7 +308,13 @@ impl RpcSession {
     }
 
     /// The call continues, as a task or after the client has answered: what follows belongs to it.
-    fn remember_call(&mut self, text: &str, result: &[Member<'_>], called: &UnansweredCall) {
+    fn remember_call(
+        &mut self,
+        text: &str,
+        result: &[Member<'_>],
+        open_request: &OpenRequest,
+        called: &UnansweredCall,
+    ) {
         let task = match part(result, "task") {
             Some(task) => member(text, task, "taskId"),
             None => part(result, "taskId"),
@@ -313,10 +322,11 @@ impl RpcSession {
         if let Some(task) = task.and_then(|task| params::string(text, task)) {
             let mut ongoing_calls = self.ongoing_calls.lock();
             ongoing_calls.own_task(&task);
-            ongoing_calls.keep_task(task, called.ticket.clone());
+            ongoing_calls.keep_task(task, called.call.clone());
         }
-        if self.keep_state(text, result) {
-            self.ongoing_calls.lock().keep_round(called.call_key, called.ticket.clone());
+        let asks = self.keep_state(text, result);
+        if let (true, OpenRequest::Call { call_key, .. }) = (asks, open_request) {
+            self.ongoing_calls.lock().keep_round(*call_key, called.call.clone());
         }
     }
 
@@ -469,14 +479,14 @@ impl RpcSession {
 
     /// Forwards a text that a person or a model will read. A blocked one is dropped.
     fn forward_text(&mut self, text: &str, at: Span, place: TextSource) -> Vec<SessionStep> {
-        match self.mcp_session.text(place, at.of(text)) {
+        match self.mcp_session.judge_text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
             Inspected::Block(_) => Vec::new(),
         }
     }
 
-    /// The same for an answer. A blocked one is replaced by an error.
+    /// Like [`Self::forward_text`], for an answer. A blocked one is replaced by an error.
     fn forward_text_or_error(
         &mut self,
         text: &str,
@@ -485,7 +495,7 @@ impl RpcSession {
         id: &Id,
         open_request: &OpenRequest,
     ) -> Vec<SessionStep> {
-        match self.mcp_session.text(place, at.of(text)) {
+        match self.mcp_session.judge_text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
             Inspected::Block(denial) => {
@@ -516,7 +526,7 @@ fn guess_request(text: &str, outcome: AnswerContent) -> OpenRequest {
 /// The error in place of an answer that is not forwarded.
 fn error_answer(id: &Id, open_request: &OpenRequest, text: &str) -> SessionStep {
     to_client(match open_request {
-        OpenRequest::Call(called) | OpenRequest::TaskResult(called) => {
+        OpenRequest::Call { called, .. } | OpenRequest::TaskResult(called) => {
             answers::refused_call(id, called.era, text)
         }
         _ => answers::error(Some(id), answers::REFUSED, text),

@@ -10,7 +10,7 @@ use super::*;
 /// A client and a server, connected by a session alone.
 struct Between {
     session: RpcSession,
-    mcp_session: Arc<McpSession>,
+    mcp_session: McpSession,
     to_server: Vec<String>,
     to_client: Vec<String>,
 }
@@ -26,8 +26,8 @@ impl Between {
         let settings = callgate_decide::Settings { max_arguments: 1000, ..Default::default() };
         let decider = Decider::new(Some(policies), audit, settings);
         let context = RequestContext::new(Origin::at(Surface::Mcp));
-        let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
-        let session = RpcSession::new(Arc::clone(&mcp_session));
+        let mcp_session = decider.mcp("s", &Launch::command("s", &["x"], None), context);
+        let session = RpcSession::new(mcp_session.clone());
         Self { session, mcp_session, to_server: Vec::new(), to_client: Vec::new() }
     }
 

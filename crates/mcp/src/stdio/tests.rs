@@ -17,13 +17,13 @@ fn wrapped() -> (Arc<WrapState>, BufReader<DuplexStream>) {
     let audit = Store::open(&callgate_store::Settings::at(Location::Memory)).unwrap();
     let decider = Decider::new(Some(policies), audit, callgate_decide::Settings::default());
     let context = RequestContext::new(Origin::at(Surface::Mcp));
-    let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
+    let mcp_session = decider.mcp("s", &Launch::command("s", &["x"], None), context);
     let settings = StdioSettings::default();
     let (server, stdin) = tokio::io::duplex(16 << 20);
     let (to_server, _) = Pipe::start(stdin, settings.max_message);
     let (to_client, _) = Pipe::start(tokio::io::sink(), settings.max_message);
     let state = WrapState {
-        session: Mutex::new(RpcSession::new(Arc::clone(&mcp_session))),
+        session: Mutex::new(RpcSession::new(mcp_session.clone())),
         mcp_session,
         settings,
         to_server,

@@ -43,7 +43,7 @@ pub(super) fn value(
     value_with(node, key, (list, extra), &[], problems)
 }
 
-/// The same, with more keys that narrow it and are read elsewhere.
+/// Like [`value`], with more keys that narrow it and are read elsewhere.
 pub(super) fn value_with(
     node: &Node,
     key: &str,

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use callgate_call::RecordLine;
+
 use super::template::{TemplateError, TextTemplate};
 use super::{Denial, cut};
 
@@ -16,7 +18,7 @@ pub struct DenialText {
     link: String,
 }
 
-/// The same as the operator wrote it; what is missing is built in.
+/// The texts about denials as the operator wrote them; what is missing is built in.
 #[derive(Debug, Clone, Default)]
 pub struct DenialTextParts {
     /// The text about a denied call.
@@ -78,7 +80,7 @@ impl DenialText {
             let built_in = built_in(CALL);
             text = self.fill(&built_in, &values);
         }
-        let last = format!("{RECORD}{}", values.record);
+        let last = RecordLine { id: &values.record }.to_string();
         if !values.record.is_empty() && text.lines().next_back() != Some(&last) {
             text.push('\n');
             text.push_str(&last);
@@ -95,12 +97,12 @@ impl DenialText {
         }
         line.push('.');
         if !record.is_empty() {
-            line.push_str(&format!(" {RECORD}{record}"));
+            line.push_str(&format!(" {}", RecordLine { id: &record }));
         }
         line
     }
 
-    /// The same for the result of a call that a server has already run.
+    /// Like [`Self::notice`], for the result of a call that a server has already run.
     pub fn withheld(&self, denial: &Denial) -> String {
         self.fill(&self.withheld, &PlaceholderValues::of(denial))
     }
@@ -111,7 +113,7 @@ impl DenialText {
         self.content.as_deref().unwrap_or(CONTENT)
     }
 
-    /// The same, if the operator has given it.
+    /// Like [`Self::content`], if the operator has given it.
     pub fn custom_content(&self) -> Option<&str> {
         self.content.as_deref()
     }
@@ -232,9 +234,6 @@ Record: {record}
 The call did run; only its result is withheld. Calling it again gives the same result.";
 
 const CONTENT: &str = "This response was stopped by a content policy.";
-
-/// How the line begins that names the record.
-const RECORD: &str = "Record: ";
 
 /// A page is more than a model or a person reads.
 const MAX_CALL: usize = 4_000;

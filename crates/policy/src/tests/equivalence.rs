@@ -326,9 +326,9 @@ proptest! {
             let fast = policies.ask(&call);
             let limits = SpentLimits::none();
             let question = policies.question(&call, &NOON, &limits);
-            let mut slow = policies.judge_by(&question, |policy, question| {
+            let mut slow = policies.combine_outcomes(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
-                policy.judge_among(question, &all)
+                policy.outcome_among(question, &all)
             });
             // The scope is computed from the name afterwards.
             slow.details.scope = fast.scope;

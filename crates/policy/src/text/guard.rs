@@ -116,7 +116,7 @@ impl TextGuard {
         }
     }
 
-    /// The same for a text that cannot be changed: only rules that audit apply.
+    /// Like [`Self::flow`], for a text that cannot be changed: only rules that audit apply.
     pub fn fixed_flow(&self) -> TextFlow {
         TextFlow { acting: None, fixed: true, ..self.flow() }
     }
@@ -196,7 +196,7 @@ impl TextFlow {
         self.decide(Flow::settle)
     }
 
-    /// The same at the end of the text: nothing is held back.
+    /// Like [`Self::settle`], at the end of the text: nothing is held back.
     pub fn settle_all(&mut self) -> TextSettled {
         self.decide(Flow::settle_all)
     }

@@ -46,7 +46,7 @@ fn in_state(state: PinStatus) -> PinRegistry {
             registry.observe(&id(), &here(), &a(), FirstUse::Quarantine, 0).unwrap();
         }
     }
-    assert_eq!(registry.state_of(&id()), state);
+    assert_eq!(registry.status_of(&id()), state);
     registry
 }
 
@@ -74,7 +74,7 @@ fn the_table_of_states() {
             Observation::Changed(_) => "changed",
         };
         assert_eq!((name, observed.state, observed.is_dirty), (what, after, dirty), "{before}");
-        assert_eq!(registry.state_of(&id()), after);
+        assert_eq!(registry.status_of(&id()), after);
     }
 }
 
@@ -86,7 +86,7 @@ fn trust_is_for_what_was_seen_last() {
         matches!(&stale, TrustError::ChangedSinceReview(moved) if moved.found == *b().hash()),
         "{stale}"
     );
-    assert_eq!(registry.state_of(&id()), PinStatus::Changed);
+    assert_eq!(registry.status_of(&id()), PinStatus::Changed);
     assert_eq!(registry.trust(&id(), Some(b().hash())), Ok(true));
     assert_eq!(registry.trust(&id(), None), Ok(false));
     assert_eq!(see(&mut registry, &b()).what, Observation::Same);
@@ -94,7 +94,7 @@ fn trust_is_for_what_was_seen_last() {
 
     let mut registry = in_state(PinStatus::Quarantined);
     assert_eq!(registry.trust(&id(), None), Ok(true));
-    assert_eq!(registry.state_of(&id()), PinStatus::Trusted);
+    assert_eq!(registry.status_of(&id()), PinStatus::Trusted);
 
     let unseen = PinRegistry::default().trust(&id(), None).unwrap_err();
     assert!(unseen.to_string().starts_with("`s/t` is unknown"), "{unseen}");
@@ -104,8 +104,8 @@ fn trust_is_for_what_was_seen_last() {
 fn a_reset_leads_back_to_unseen() {
     for state in [PinStatus::Trusted, PinStatus::Changed, PinStatus::Quarantined] {
         let mut registry = in_state(state);
-        assert_eq!(registry.reset(&id()).map(|pin| pin.state()), Some(state));
-        assert_eq!(registry.state_of(&id()), PinStatus::Unseen);
+        assert_eq!(registry.reset(&id()).map(|pin| pin.status()), Some(state));
+        assert_eq!(registry.status_of(&id()), PinStatus::Unseen);
         assert_eq!(registry.reset(&id()), None);
         assert_eq!(registry.names().find("mcp__s__t"), crate::NameLookup::Nothing);
         assert_eq!(see(&mut registry, &b()).what, Observation::New);
@@ -117,7 +117,7 @@ fn quarantine_keeps_what_was_seen_last() {
     let mut pin = in_state(PinStatus::Changed).get(&id()).unwrap().clone();
     assert!(pin.quarantine());
     assert!(!pin.quarantine());
-    assert_eq!((pin.state(), &pin.version.hash), (PinStatus::Quarantined, b().hash()));
+    assert_eq!((pin.status(), &pin.version.hash), (PinStatus::Quarantined, b().hash()));
 }
 
 #[test]
@@ -175,13 +175,13 @@ fn tools_of_one_name_on_two_servers_are_two_items() {
     let other = ItemIdentity::tool("other", "t");
     let seen = registry.observe(&other, &here(), &b(), FirstUse::Trust, 0).unwrap();
     assert_eq!(seen.what, Observation::New);
-    assert_eq!(registry.state_of(&id()), PinStatus::Trusted);
+    assert_eq!(registry.status_of(&id()), PinStatus::Trusted);
     assert_eq!(see(&mut registry, &a()).what, Observation::Same);
     assert_eq!(registry.servers().collect::<Vec<_>>(), ["other", "s"]);
     assert_eq!(registry.of_server("s").count(), 1);
     assert_eq!(registry.pins().count(), 2);
     let case = ItemIdentity::tool("s", "T");
-    assert_eq!(registry.state_of(&case), PinStatus::Unseen, "names are exact");
+    assert_eq!(registry.status_of(&case), PinStatus::Unseen, "names are exact");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_server_cannot_fill_memory() {
 fn what_is_stored_comes_back() {
     let registry = in_state(PinStatus::Changed);
     let mut again = PinRegistry::new(registry.pins().cloned());
-    assert_eq!(again.state_of(&id()), PinStatus::Changed);
+    assert_eq!(again.status_of(&id()), PinStatus::Changed);
     assert!(matches!(&again.get(&id()).unwrap().state, PinState::Changed(_)));
     assert_eq!(see(&mut again, &b()).what, see(&mut in_state(PinStatus::Changed), &b()).what);
     for state in PinStatus::ALL {

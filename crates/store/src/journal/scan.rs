@@ -37,7 +37,7 @@ impl Scan {
         Self { segment, buffer: Vec::new(), from: 0, offset, chunk: CHUNK }
     }
 
-    /// The same for one record, with a small buffer because most records are short.
+    /// Like [`Self::from`], for one record and with a small buffer because most records are short.
     pub(super) fn one(segment: Arc<dyn Segment>, offset: u64) -> Self {
         Self { chunk: SMALL_CHUNK, ..Self::from(segment, offset) }
     }

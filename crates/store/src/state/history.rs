@@ -1,5 +1,5 @@
-//! The recent MCP calls of a session, so that the policy notices when data from one server is sent
-//! to another, even if the calls went through different processes.
+//! The recent steps of sessions, so that a call can be compared with earlier ones even if they went
+//! through different processes: when data from one server is sent to another, for example.
 
 use sha2::{Digest, Sha256};
 
@@ -11,20 +11,21 @@ use crate::state::meters::halves;
 use crate::store::{Glance, Store};
 use callgate_audit::{RecordId, seal_name};
 
-/// One call of a session.
+/// One step of a session: a call, what a call did, a model call whose execution is expected or has
+/// begun, or where a value came from. The key says which. The store does not interpret it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowStep {
     /// When, in microseconds since 1970.
     pub at: i64,
     /// The server, by its name in the configuration.
     pub server: String,
-    /// The tool.
+    /// The tool, or another name.
     pub tool: String,
     /// What the call does, such as reads or sends. The store does not interpret the word.
     pub role: String,
     /// The record of the call.
     pub record: RecordId,
-    /// The hash of its arguments.
+    /// The hash of its arguments, or of what it did.
     pub arguments: [u8; 32],
 }
 

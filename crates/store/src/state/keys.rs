@@ -125,7 +125,7 @@ pub enum KeyTerm {
 /// Which secret a renewed key has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretChoice {
-    /// The same as before.
+    /// The secret that it has.
     Keep,
     /// A new one; the old one is refused from then on.
     Replace,

@@ -156,8 +156,8 @@ impl Store {
         self.change_pins(|kept| kept.remove(PinName { server, kind, name }, &mut |_| Ok(())))
     }
 
-    /// The same for a change by a person, with a record made from the removed pin. It is recorded
-    /// first: see [`put_pins_recorded`](Self::put_pins_recorded).
+    /// Like [`Self::remove_pin`], for a change by a person, with a record made from the removed
+    /// pin. It is recorded first: see [`put_pins_recorded`](Self::put_pins_recorded).
     pub fn remove_pin_recorded(
         &self,
         server: &str,

@@ -146,7 +146,7 @@ fn secrets_are_nowhere_in_the_files() {
     assert_eq!(found.remove(0).record.kind, RecordKind::SessionStarted);
     let kept = found[0].record.tool.as_ref().unwrap().input.as_deref().unwrap();
     assert!(kept.contains("[REDACTED:") && kept.contains("curl -H"), "{kept}");
-    assert_eq!(found[0].input.as_ref().unwrap().bytes, input.len() as u64);
+    assert_eq!(found[0].input.as_ref().unwrap().bytes, Some(input.len() as u64));
     for durable in [false, true] {
         if durable {
             // Moves everything from the log into the file itself.
@@ -233,6 +233,7 @@ fn records() -> impl Strategy<Value = Record> {
             caller: server_caller(&definition_hash),
             rpc_id: definition_hash.clone(),
             definition_hash,
+            ..RecordedTool::default()
         });
         record.verdict = verdict.map(|(action, rule, reason, uncovered, hits)| {
             let hit = |(policy, rule, reason)| MatchedRule { policy, rule, reason };

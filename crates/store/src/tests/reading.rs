@@ -132,7 +132,7 @@ fn a_denial_by_name_is_completed() {
     audit.append(rest).wait().unwrap();
     let shown = reader.show(&denied.id.to_string()).unwrap();
     assert_eq!(shown.record.tool.unwrap().input.as_deref(), Some(r#"{"command":"rm"}"#));
-    assert!(matches!(shown.input, Some(InputProof { bytes: 16, truncated: false, .. })));
+    assert!(matches!(shown.input, Some(InputProof { bytes: Some(16), truncated: false, .. })));
     let newest = &reader.records(&Filter { limit: Some(1), ..Filter::default() }).unwrap()[0];
     assert_eq!(newest.record.id, denied.id, "the completion is not shown by itself");
     let stats = reader.stats(&Filter::default()).unwrap();

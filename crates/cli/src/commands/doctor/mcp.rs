@@ -89,7 +89,7 @@ fn is_set(name: &str) -> bool {
 fn waiting(resolved: &ResolvedConfig) -> usize {
     let pins = RecordReader::open(&resolved.audit.store).ok().and_then(|reader| reader.pins().ok());
     let pins = pins.unwrap_or_default().into_iter().filter_map(pin_of);
-    pins.filter(|pin| pin.state() != registry::PinStatus::Trusted).count()
+    pins.filter(|pin| pin.status() != registry::PinStatus::Trusted).count()
 }
 
 /// What is judged at servers. Those on the network are reached through the gateway.

@@ -134,7 +134,7 @@ fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
         definition_hash: Some(before.seen().hash.as_str().to_owned()),
         ..RecordedTool::default()
     };
-    let state = after.map_or(PinStatus::Unseen, Pin::state);
+    let state = after.map_or(PinStatus::Unseen, Pin::status);
     let mcp = McpFacts { pin: Some(state.as_str().to_owned()), ..McpFacts::default() };
     Record {
         who: operator(),
@@ -152,7 +152,7 @@ fn fields(pin: &Pin) -> BTreeMap<String, String> {
         PinState::Trusted | PinState::Quarantined => None,
     };
     let fields = [
-        ("state", Some(pin.state().as_str().to_owned())),
+        ("state", Some(pin.status().as_str().to_owned())),
         ("hash", Some(pin.version.hash.as_str().to_owned())),
         ("from", Some(pin.version.launch.shown().to_owned())),
         ("seen_hash", seen.map(|seen| seen.hash.as_str().to_owned())),

@@ -96,7 +96,7 @@ impl ServerSummary {
             self.address = shown.to_owned();
         }
         self.tools += usize::from(pin.identity.kind == ItemKind::Tool);
-        *self.states.entry(pin.state()).or_default() += 1;
+        *self.states.entry(pin.status()).or_default() += 1;
         self.last_seen = self.last_seen.max(Some(pin.last_seen));
     }
 

@@ -41,7 +41,7 @@ pub(super) fn run(args: &args::ToolsArgs, config: Option<&Path>) -> Result<Exit>
         table.row([
             pin.identity.server.clone(),
             pin.identity.name.clone(),
-            pin.state().to_string(),
+            pin.status().to_string(),
             pin.seen().hash.short().to_owned(),
             store::shown(pin.first_seen),
             store::shown(pin.last_seen),
@@ -102,7 +102,7 @@ fn as_json(pin: &Pin, findings: &[Finding]) -> Value {
     json!({
         "server": pin.identity.server,
         "tool": pin.identity.name,
-        "state": pin.state().as_str(),
+        "state": pin.status().as_str(),
         "hash": pin.seen().hash.as_str(),
         "pinned_hash": pin.version.hash.as_str(),
         "first_seen": store::exact(pin.first_seen),

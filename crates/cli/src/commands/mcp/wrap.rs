@@ -1,7 +1,6 @@
 //! `callgate mcp wrap`: an MCP server behind the standard input and output of callgate.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use callgate_call::{Origin, OriginFields, Principal, Surface};
@@ -58,11 +57,7 @@ pub(super) fn run(args: &args::WrapArgs, config: Option<&Path>) -> Result<Exit> 
         grace: args.grace,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(callgate_mcp::wrap(
-        Arc::new(session),
-        launch::bound(command),
-        settings,
-    ))?;
+    let ended = runtime.block_on(callgate_mcp::wrap(session, launch::bound(command), settings))?;
     runtime.shutdown_background();
     // A reload that has begun is recorded before the last flush.
     drop(watch);

@@ -148,13 +148,13 @@ fn an_allowed_call_has_its_record_and_its_permit() {
     );
     let session = world.listed("srv", &[ECHO]);
     let request = McpCall::new("echo", Arguments::json(r#"{"to":"ann@acme.org"}"#));
-    let McpDecision::Allow { permit, ticket, .. } = decide(session.call(request)) else {
+    let McpDecision::Allow { permit, call, .. } = decide(session.call(request)) else {
         panic!("it was denied")
     };
     let rewritten = permit.rewritten().map(str::to_owned);
     assert_eq!(rewritten.as_deref(), Some(r#"{"to":"[REDACTED:email]"}"#));
     let record = world.last(RecordKind::McpToolCalled);
-    assert_eq!((record.id, ticket.tool()), (ticket.record(), "echo"));
+    assert_eq!((record.id, call.tool()), (call.record(), "echo"));
     let tool = record.tool.unwrap();
     assert_eq!((tool.name.as_str(), tool.server.as_deref()), ("echo", Some("srv")));
     assert_eq!(tool.input, rewritten);

@@ -129,7 +129,7 @@ fn version_pinning() {
         let world = World::new(McpSettings { pins, ..McpSettings::default() });
         let session = world.listed("filesystem", &[READ]);
         assert_eq!(stopped_by(&session, "read_file"), first, "{pins:?}");
-        session.tools(&[&changed], ListPage::ONLY);
+        session.judge_tools(&[&changed], ListPage::ONLY);
         assert_eq!(stopped_by(&session, "read_file"), second, "{pins:?}");
     }
 }

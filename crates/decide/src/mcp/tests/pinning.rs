@@ -1,6 +1,6 @@
 //! Pins: the effect of each setting in each state.
 
-use callgate_audit::{CallOutcome, RecordKind};
+use callgate_audit::{CallOutcome, ReasonCode, RecordKind};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinRegistry};
 
 use super::super::*;
@@ -43,7 +43,7 @@ fn block_alert_and_allow_by_unseen_trusted_changed_and_quarantined() {
         assert!(!session.knows_tools());
         let mut items = Vec::new();
         for list in lists {
-            items = session.tools(&[list], ListPage::ONLY);
+            items = session.judge_tools(&[list], ListPage::ONLY);
             assert!(session.knows_tools());
         }
         let is_shown = items.first().map(|item| *item == ListAction::Keep);
@@ -61,7 +61,7 @@ fn a_changed_tool_is_recorded_once_and_the_denial_names_the_fix() {
     let world = World::new(settings(CheckAction::Block, true));
     let session = world.listed("srv", &[ECHO]);
     for _ in 0..3 {
-        session.tools(&[OTHER], ListPage::ONLY);
+        session.judge_tools(&[OTHER], ListPage::ONLY);
     }
     let records = world.records();
     let of =
@@ -70,12 +70,16 @@ fn a_changed_tool_is_recorded_once_and_the_denial_names_the_fix() {
     let changed = of(RecordKind::McpToolChanged)[0];
     assert!(changed.detail.as_ref().unwrap().starts_with("was v1:"));
     assert_eq!(changed.mcp.as_ref().unwrap().pin.as_deref(), Some("changed"));
-    assert_eq!(changed.verdict.as_ref().unwrap().action, CallOutcome::Deny);
+    let verdict = changed.verdict.as_ref().unwrap();
+    let code = Some(ReasonCode::PinChanged);
+    assert_eq!((verdict.action, verdict.code), (CallOutcome::Deny, code));
     let model_message = model_message(&call(&session, "echo").unwrap_err());
     assert!(
         model_message.contains("callgate mcp pins diff --server srv --tool echo"),
         "{model_message}"
     );
+    let called = world.last(RecordKind::McpToolCalled).verdict.unwrap();
+    assert_eq!(called.code, code, "a call of the tool has the same code");
 }
 
 #[test]
@@ -97,10 +101,10 @@ fn two_processes_agree_on_one_pin() {
     let first = World::new(settings(CheckAction::Block, true));
     let second = World::at(first.audit.clone(), settings(CheckAction::Block, true), "  []\n");
     let (here, there) = (first.session("srv"), second.session("srv"));
-    assert_eq!(there.tools(&[], ListPage::ONLY), []);
-    assert_eq!(here.tools(&[ECHO], ListPage::ONLY), [ListAction::Keep]);
+    assert_eq!(there.judge_tools(&[], ListPage::ONLY), []);
+    assert_eq!(here.judge_tools(&[ECHO], ListPage::ONLY), [ListAction::Keep]);
     // The other process sees a different definition, which is compared with the first.
-    assert!(matches!(&there.tools(&[OTHER], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
+    assert!(matches!(&there.judge_tools(&[OTHER], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
     assert_eq!(stopped_by(&there, "echo"), "mcp.pins");
     // Here the server shows the trusted definition, even if another instance shows something else.
     assert_eq!(stopped_by(&here, "echo"), "");
@@ -115,7 +119,7 @@ fn a_server_that_is_started_differently_is_another_server() {
     let context =
         crate::RequestContext::new(callgate_call::Origin::at(callgate_call::Surface::Mcp));
     let moved = world.decider.mcp("srv", &Launch::command("evil", &["--stdio"], None), context);
-    assert!(matches!(&moved.tools(&[ECHO], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
+    assert!(matches!(&moved.judge_tools(&[ECHO], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
     let detail = world.last(RecordKind::McpToolChanged).detail.unwrap();
     assert!(detail.contains("the server was srv") && detail.contains("is evil"), "{detail}");
 }
@@ -124,13 +128,13 @@ fn a_server_that_is_started_differently_is_another_server() {
 fn prompts_and_instructions_are_pinned_too() {
     let world = World::new(settings(CheckAction::Block, true));
     let session = world.session("srv");
-    assert_eq!(session.instructions(r#""Use it gently.""#), ListAction::Keep);
-    assert!(matches!(session.instructions(r#""Use it often.""#), ListAction::Hide { .. }));
+    assert_eq!(session.judge_instructions(r#""Use it gently.""#), ListAction::Keep);
+    assert!(matches!(session.judge_instructions(r#""Use it often.""#), ListAction::Hide { .. }));
     let prompt = r#"{"name":"greet","description":"Says hello."}"#;
-    assert_eq!(session.prompts(&[prompt]), [ListAction::Keep]);
+    assert_eq!(session.judge_prompts(&[prompt]), [ListAction::Keep]);
     session.judge_read(ClientRead::Prompt { name: "greet", arguments: "" }, Vec::new()).unwrap();
     let other = r#"{"name":"greet","description":"Says goodbye."}"#;
-    assert!(matches!(&session.prompts(&[other])[..], [ListAction::Hide { .. }]));
+    assert!(matches!(&session.judge_prompts(&[other])[..], [ListAction::Hide { .. }]));
     let denial = session
         .judge_read(ClientRead::Prompt { name: "greet", arguments: "{}" }, Vec::new())
         .unwrap_err();
@@ -152,5 +156,5 @@ fn a_pin_survives_the_store() {
     assert_eq!(pin_of(stored_pin(pin)).as_ref(), Some(pin));
     // An invalid state allows nothing.
     let odd = callgate_store::StoredPin { state: "trusty".into(), ..stored_pin(pin) };
-    assert_eq!(pin_of(odd).unwrap().state(), callgate_registry::PinStatus::Quarantined);
+    assert_eq!(pin_of(odd).unwrap().status(), callgate_registry::PinStatus::Quarantined);
 }

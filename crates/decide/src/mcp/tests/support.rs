@@ -42,6 +42,25 @@ impl World {
         Self::at(audit(), settings, rules)
     }
 
+    /// A process that waits for its store only briefly.
+    pub(super) fn impatient(settings: McpSettings) -> Self {
+        let audit = audit();
+        let own = Settings {
+            record_timeout: std::time::Duration::from_millis(500),
+            ..Settings::default()
+        };
+        let decider = Decider::new(Some(policies("  []\n")), audit.clone(), own);
+        decider.set_mcp(settings);
+        Self { decider, audit }
+    }
+
+    /// Keeps the store from answering queries until the result is dropped.
+    pub(super) fn keep_store_busy(&self) -> std::sync::mpsc::Sender<()> {
+        let (sender, done) = std::sync::mpsc::channel::<()>();
+        self.audit.do_later(move |_| _ = done.recv()).unwrap();
+        sender
+    }
+
     /// A process that uses this store.
     pub(super) fn at(audit: Store, settings: McpSettings, rules: &str) -> Self {
         let decider = Decider::new(Some(policies(rules)), audit.clone(), Settings::default());
@@ -67,7 +86,7 @@ impl World {
     /// A session whose server has listed these tools.
     pub(super) fn listed(&self, server: &str, tools: &[&str]) -> McpSession {
         let session = self.session(server);
-        session.tools(tools, ListPage::ONLY);
+        session.judge_tools(tools, ListPage::ONLY);
         session
     }
 
@@ -89,7 +108,7 @@ pub(super) fn decide(pending: McpPending) -> McpDecision {
 }
 
 /// A call without arguments.
-pub(super) fn call(session: &McpSession, tool: &str) -> Result<CallTicket, Box<Denial>> {
+pub(super) fn call(session: &McpSession, tool: &str) -> Result<AllowedCall, Box<Denial>> {
     call_with(session, tool, "{}")
 }
 
@@ -97,9 +116,9 @@ pub(super) fn call_with(
     session: &McpSession,
     tool: &str,
     arguments: &str,
-) -> Result<CallTicket, Box<Denial>> {
+) -> Result<AllowedCall, Box<Denial>> {
     match decide(session.call(McpCall::new(tool, Arguments::json(arguments)))) {
-        McpDecision::Allow { ticket, .. } => Ok(ticket),
+        McpDecision::Allow { call, .. } => Ok(call),
         McpDecision::Deny(denial) => Err(Box::new(denial)),
     }
 }

@@ -13,17 +13,19 @@ const PLAIN: &str = r#"{"content":[{"type":"text","text":"It is noon."}]}"#;
 fn a_result_passes_is_cleaned_or_is_blocked() {
     let world = World::new(McpSettings::default());
     let session = world.listed("srv", &[ECHO]);
-    let ticket = call(&session, "echo").unwrap();
+    let allowed = call(&session, "echo").unwrap();
     let before = world.records().len();
-    assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
+    assert_eq!(session.judge_result(&allowed, PLAIN), Inspected::Pass);
     assert_eq!(world.records().len(), before, "nothing was found, so nothing is recorded");
     let hidden = "{\"structuredContent\":{\"a\":\"b\u{1b}[31mc\"}}";
     let clean = r#"{"structuredContent":{"a":"bc"}}"#;
-    assert_eq!(session.result(&ticket, hidden), Inspected::Replace(clean.to_owned()));
+    assert_eq!(session.judge_result(&allowed, hidden), Inspected::Replace(clean.to_owned()));
     let record = world.last(RecordKind::Guardrail);
     assert_eq!(record.guardrail.as_ref().unwrap().action, "mask");
     assert_eq!(record.mcp.unwrap().place.as_deref(), Some("result"));
-    let Inspected::Block(denial) = session.result(&ticket, ORDER) else { panic!("it passed") };
+    let Inspected::Block(denial) = session.judge_result(&allowed, ORDER) else {
+        panic!("it passed")
+    };
     assert_eq!(denial.rule.as_deref(), Some("mcp.inspect"));
     // The model learns the reason but does not get the text, and does not read that nothing ran.
     let model_message = session.withheld_text(&denial);
@@ -52,12 +54,12 @@ fn rules_on_findings_decide_results_and_texts() {
     let world = World::with_rules(settings, rules);
     for (server, blocked) in [("srv", true), ("other", false)] {
         let session = world.listed(server, &[ECHO]);
-        let ticket = call(&session, "echo").unwrap();
-        let result = session.result(&ticket, ORDER);
+        let allowed = call(&session, "echo").unwrap();
+        let result = session.judge_result(&allowed, ORDER);
         assert_eq!(matches!(result, Inspected::Block(_)), blocked, "{result:?}");
-        let text = session.text(TextSource::Progress, ORDER);
+        let text = session.judge_text(TextSource::Progress, ORDER);
         assert_eq!(matches!(text, Inspected::Block(_)), blocked, "{text:?}");
-        assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
+        assert_eq!(session.judge_result(&allowed, PLAIN), Inspected::Pass);
     }
     let audits = world.last(RecordKind::Guardrail).verdict.unwrap().audits;
     assert_eq!(audits[0].rule.as_deref(), Some("look"));
@@ -72,10 +74,10 @@ fn a_denying_default_applies_to_calls_and_not_to_texts() {
     let (policies, _) = callgate_policy::Policies::compile(&[source], &catalogue).unwrap();
     swap_policies(&world.decider, policies);
     let session = world.listed("srv", &[ECHO]);
-    let ticket = call(&session, "echo").unwrap();
-    assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
-    assert_eq!(session.text(TextSource::Progress, r#""half done""#), Inspected::Pass);
-    assert_eq!(session.instructions(r#""Be kind.""#), ListAction::Keep);
+    let allowed = call(&session, "echo").unwrap();
+    assert_eq!(session.judge_result(&allowed, PLAIN), Inspected::Pass);
+    assert_eq!(session.judge_text(TextSource::Progress, r#""half done""#), Inspected::Pass);
+    assert_eq!(session.judge_instructions(r#""Be kind.""#), ListAction::Keep);
     assert!(session.judge_read(ClientRead::Resource("file:///x"), Vec::new()).is_err());
 }
 
@@ -138,7 +140,7 @@ fn rules_match_reads_by_method() {
 #[test]
 fn resources_are_inspected_where_they_are_listed() {
     let world = World::new(McpSettings::default());
-    let items = world.session("srv").resources(&[
+    let items = world.session("srv").judge_resources(&[
         r#"{"uri":"file:///a","name":"a","description":"Notes."}"#,
         "{\"uri\":\"file:///b\",\"name\":\"b\u{202e}c\"}",
     ]);
@@ -151,7 +153,7 @@ fn a_flood_of_findings_is_bounded() {
     let world = World::new(McpSettings::default());
     let session = world.session("srv");
     for _ in 0..1100 {
-        session.text(TextSource::Progress, ORDER);
+        session.judge_text(TextSource::Progress, ORDER);
     }
     assert_eq!(world.records().iter().filter(|it| it.kind == RecordKind::Guardrail).count(), 1024);
 }

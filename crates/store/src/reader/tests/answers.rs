@@ -60,7 +60,7 @@ fn a_denial_by_name_is_completed() {
     log.append(rest);
     let shown = reader.show(&denied.id.to_string()).unwrap();
     assert_eq!(shown.record.tool.unwrap().input.as_deref(), Some(r#"{"command":"rm"}"#));
-    assert!(matches!(shown.input, Some(InputProof { bytes: 16, truncated: false, .. })));
+    assert!(matches!(shown.input, Some(InputProof { bytes: Some(16), truncated: false, .. })));
     assert_eq!(seqs(&reader.records(&Filter::default()).unwrap()), [1], "not by itself");
     assert_eq!(stats(&reader, &Filter::default()).unwrap().records, 1);
 }

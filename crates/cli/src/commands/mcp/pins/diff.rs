@@ -28,7 +28,7 @@ pub(super) fn run(
     if let (Some(server), true) = (server, pins.is_empty()) {
         return Err(unknown(pick, server));
     }
-    pins.retain(|pin| pin.state() != PinStatus::Trusted);
+    pins.retain(|pin| pin.status() != PinStatus::Trusted);
     if json {
         let lines = pins.iter().map(|pin| report::line(&as_json(pin)));
         render::print(&lines.collect::<Result<String, _>>()?)?;
@@ -46,7 +46,7 @@ pub(super) fn run(
 
 /// The differences; for a definition that is not trusted yet, all of it.
 fn differences(pin: &Pin) -> Vec<Difference> {
-    match pin.state() {
+    match pin.status() {
         PinStatus::Quarantined => diff("{}", &pin.version.definition),
         _ => pin.diff(),
     }
@@ -56,7 +56,7 @@ fn shown(pin: &Pin, color: Color) -> String {
     let mut text = String::new();
     let seen = &pin.seen().hash;
     let identity = printable(&pin.identity.to_string());
-    let _ = match pin.state() {
+    let _ = match pin.status() {
         PinStatus::Quarantined => writeln!(text, "{identity}: new, as {}", seen.short()),
         _ => {
             let was = pin.version.hash.short();
@@ -116,12 +116,12 @@ fn as_json(pin: &Pin) -> Value {
     let differences = differences(pin).into_iter().map(
         |difference| json!({ "path": difference.path, "was": difference.was, "is": difference.is }),
     );
-    let was = (pin.state() == PinStatus::Changed).then(|| pin.version.hash.as_str());
+    let was = (pin.status() == PinStatus::Changed).then(|| pin.version.hash.as_str());
     json!({
         "server": pin.identity.server,
         "kind": pin.identity.kind.as_str(),
         "name": pin.identity.name,
-        "state": pin.state().as_str(),
+        "state": pin.status().as_str(),
         "was_hash": was,
         "hash": pin.seen().hash.as_str(),
         "differences": differences.collect::<Vec<_>>(),

@@ -18,7 +18,7 @@ pub(super) fn run(args: &PinsListArgs, config: Option<&Path>) -> Result<Exit> {
     pins.retain(|pin| {
         store::fits(args.server.as_deref(), &pin.identity.server)
             && args.pick.fits(&pin.identity)
-            && args.state.is_none_or(|state| pin.state() == state)
+            && args.state.is_none_or(|state| pin.status() == state)
     });
     if args.json {
         let lines = pins.iter().map(|pin| report::line(&as_json(pin)));
@@ -36,7 +36,7 @@ pub(super) fn run(args: &PinsListArgs, config: Option<&Path>) -> Result<Exit> {
             pin.identity.server.clone(),
             pin.identity.kind.as_str().to_owned(),
             pin.identity.name.clone(),
-            pin.state().to_string(),
+            pin.status().to_string(),
             pin.seen().hash.short().to_owned(),
             store::shown(pin.first_seen),
             store::shown(pin.last_seen),
@@ -50,7 +50,7 @@ pub(super) fn run(args: &PinsListArgs, config: Option<&Path>) -> Result<Exit> {
 
 /// Points out definitions that wait for approval.
 fn note_waiting(pins: &[Pin]) {
-    let waiting = pins.iter().filter(|pin| pin.state() != PinStatus::Trusted).count();
+    let waiting = pins.iter().filter(|pin| pin.status() != PinStatus::Trusted).count();
     if waiting > 0 {
         let them = if waiting == 1 {
             "1 definition is waiting"
@@ -70,7 +70,7 @@ fn as_json(pin: &Pin) -> Value {
         "server": pin.identity.server,
         "kind": pin.identity.kind.as_str(),
         "name": Some(&pin.identity.name).filter(|_| pin.identity.kind != ItemKind::Instructions),
-        "state": pin.state().as_str(),
+        "state": pin.status().as_str(),
         "hash": pin.version.hash.as_str(),
         "seen_hash": seen.map(|seen| seen.hash.as_str()),
         "from": pin.version.launch.shown(),

@@ -4,11 +4,12 @@
 //! reasons comes first.
 
 use callgate_audit::{CallOutcome, MatchedRule, ReasonCode, RecordId, RecordedVerdict};
+use callgate_call::ToolCall;
 use callgate_policy::{Denial, DenialScope, Judgement};
 
-use super::settings::CheckAction;
+use crate::mcp::CheckAction;
+use crate::new_record;
 use crate::pipeline::STORE;
-use crate::record;
 
 /// The checks, in the order of their reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,18 +29,6 @@ pub(crate) enum Check {
 }
 
 impl Check {
-    const ALL: [Self; 9] = [
-        Self::Server,
-        Self::Tool,
-        Self::Pin,
-        Self::Rate,
-        Self::Arguments,
-        Self::Finding,
-        Self::Rules,
-        Self::Flow,
-        Self::Store,
-    ];
-
     /// The code in records, unless a failure sets a more specific one.
     fn code(self) -> ReasonCode {
         match self {
@@ -112,6 +101,31 @@ impl CheckFailure {
     }
 }
 
+/// A denial with its reason code for records.
+#[derive(Debug)]
+pub(crate) struct CodedDenial {
+    pub(crate) denial: Denial,
+    pub(crate) code: ReasonCode,
+}
+
+impl CodedDenial {
+    /// The denial of the rules; `None` if they let the call pass.
+    pub(crate) fn by_rules(judgement: &Judgement, call: &ToolCall) -> Option<Self> {
+        let denial = judgement.denial(call)?;
+        Some(Self { denial, code: new_record::code(judgement) })
+    }
+
+    /// The verdict in the record.
+    pub(crate) fn verdict(&self) -> RecordedVerdict {
+        let Self { denial, code } = self;
+        let mut verdict = new_record::without_rule(CallOutcome::Deny, *code, &denial.reason);
+        verdict.policy.clone_from(&denial.policy);
+        verdict.rule.clone_from(&denial.rule);
+        verdict.hint.clone_from(&denial.hint);
+        verdict
+    }
+}
+
 /// The failures of all checks of a call.
 #[derive(Debug, Default)]
 pub(crate) struct CheckFailures(Vec<CheckFailure>);
@@ -149,7 +163,7 @@ impl CheckFailures {
 
     /// The verdict in the record, from rules and checks.
     pub(crate) fn verdict(&self, judgement: &Judgement) -> RecordedVerdict {
-        let mut verdict = record::verdict(judgement);
+        let mut verdict = new_record::verdict(judgement);
         let rules = verdict.clone();
         let denied = verdict.action == CallOutcome::Deny;
         let first = self.blocking().next().filter(|it| !denied || it.check < Check::Rules);
@@ -174,17 +188,31 @@ impl CheckFailures {
 
     /// The denial that the model reads; `None` if the call is not stopped.
     pub(crate) fn denial(&self, tool: &str, by_rules: Option<Denial>) -> Option<Denial> {
-        let first =
-            self.blocking().next().filter(|it| by_rules.is_none() || it.check < Check::Rules);
-        match first {
-            Some(first) => Some(Denial {
-                rule: Some(first.check.word().to_owned()),
-                hint: first.hint.clone(),
-                scope: first.check.scope(),
-                ..Denial::refused(tool, &first.reason)
-            }),
-            None => by_rules,
-        }
+        let own = self.own_denial(tool, by_rules.as_ref());
+        own.map(|own| own.denial).or(by_rules)
+    }
+
+    /// Like [`Self::denial`], for something of a server other than a call.
+    pub(crate) fn coded_denial(
+        &self,
+        what: &str,
+        by_rules: Option<CodedDenial>,
+    ) -> Option<CodedDenial> {
+        let own = self.own_denial(what, by_rules.as_ref().map(|it| &it.denial));
+        own.or(by_rules)
+    }
+
+    /// The denial of the first check that comes before the rules, or of any if they deny nothing.
+    fn own_denial(&self, tool: &str, by_rules: Option<&Denial>) -> Option<CodedDenial> {
+        let mut blocking = self.blocking();
+        let first = blocking.next().filter(|it| by_rules.is_none() || it.check < Check::Rules)?;
+        let denial = Denial {
+            rule: Some(first.check.word().to_owned()),
+            hint: first.hint.clone(),
+            scope: first.check.scope(),
+            ..Denial::refused(tool, &first.reason)
+        };
+        Some(CodedDenial { denial, code: first.code })
     }
 }
 
@@ -198,18 +226,6 @@ fn also_denied(rules: &RecordedVerdict) -> MatchedRule {
         policy: rules.policy.clone().unwrap_or_default(),
         rule: rules.rule.clone(),
         reason: rules.reason.clone().unwrap_or_default(),
-    }
-}
-
-/// The reason code of a denial, for records.
-pub(crate) fn code_of(denial: &Denial) -> ReasonCode {
-    let word = denial.rule.as_deref();
-    let check = Check::ALL.into_iter().find(|check| Some(check.word()) == word);
-    match (&denial.policy, word, check) {
-        (None, _, Some(check)) => check.code(),
-        (None, None, None) => ReasonCode::BadName,
-        (Some(_), None, _) => ReasonCode::Default,
-        (_, Some(_), _) => ReasonCode::Rule,
     }
 }
 

@@ -12,8 +12,9 @@ use super::resolve::CallTarget;
 use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
 use crate::decider::DeciderState;
-use crate::mcp::{KeyedStep, alias_note, finding_facts, session_key};
-use crate::record::{self, ArgumentsState};
+use crate::mcp::{alias_note, finding_facts};
+use crate::new_record::{self, ArgumentsState};
+use crate::session_steps::{KeyedStep, session_key};
 use crate::settings::{OnFailure, Settings};
 use crate::{observer, origins, past};
 
@@ -37,16 +38,16 @@ pub(crate) async fn record(
     let record = build_record(&answered);
     let Answered { resolved, answer, extra_replacements, mut steps, files, events, .. } = answered;
     let found = answered.origins;
-    let Subject { call, at, record: id, .. } = &*resolved.subject;
-    let events = past::steps(&call.origin, *at, *id, &events);
+    let Subject { call, seen_at, record: id, .. } = &*resolved.subject;
+    let events = past::steps(&call.origin, *seen_at, *id, &events);
     let permit = match answer {
         Ok(permit) => permit,
         Err(denial) => return refused(inner, record, denial, events, turn),
     };
     steps.extend(events);
-    steps.extend(origins::steps(&call.origin.who, *at, *id, &found));
+    steps.extend(origins::steps(&call.origin.who, *seen_at, *id, &found));
     let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
-    let uncorrelated = is_uncorrelated.then(|| Box::new(record::uncorrelated(&record)));
+    let uncorrelated = is_uncorrelated.then(|| Box::new(new_record::uncorrelated(&record)));
     let seen = inner.observer.copy(&record);
     let session = || session_key(&call.origin);
     let files = files.into_iter().map(|write| (session(), write));
@@ -54,6 +55,9 @@ pub(crate) async fn record(
     let settings = &resolved.subject.in_force.settings;
     let written = durable(receipt, settings.record_timeout).await;
     let decision = recorded(settings, (call, *id), permit, written);
+    if let Decision::Allow(_) = &decision {
+        resolved.executed();
+    }
     if let Some(seen) = seen {
         inner.observer.see(&match &decision {
             Decision::Allow(_) => seen,
@@ -117,7 +121,7 @@ pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
         CallSource::InResponse { .. } => RecordKind::ToolCall,
         CallSource::ToServer(_) => RecordKind::McpToolCalled,
     };
-    let mut record = record::call_as(
+    let mut record = new_record::call_as(
         subject.record,
         kind,
         &subject.context,
@@ -125,7 +129,7 @@ pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
         ArgumentsState::Known,
     );
     let mut verdict =
-        record::without_rule(CallOutcome::Deny, ReasonCode::StoreFailed, &denial.reason);
+        new_record::without_rule(CallOutcome::Deny, ReasonCode::StoreFailed, &denial.reason);
     verdict.rule.clone_from(&denial.rule);
     record.verdict = Some(verdict);
     refused(inner, record, denial, Vec::new(), None)
@@ -134,7 +138,7 @@ pub(crate) fn refuse(inner: &DeciderState, subject: &Subject) -> Decided {
 fn build_record(answered: &Answered) -> Record {
     let resolved = &answered.resolved;
     let Subject { context, call, record: id, .. } = &*resolved.subject;
-    let mut record = record::call_as(*id, kind(resolved), context, call, ArgumentsState::Known);
+    let mut record = new_record::call_as(*id, kind(resolved), context, call, ArgumentsState::Known);
     match &resolved.target {
         CallTarget::Named(resolved_tool) => resolved_tool.add_server_facts(&mut record),
         CallTarget::Server(_) => add_server_facts(resolved, &mut record),
@@ -149,7 +153,7 @@ fn build_record(answered: &Answered) -> Record {
     let mut verdict = answered.verdict.clone();
     verdict.policy_digest = resolved.subject.digest();
     record.verdict = Some(verdict);
-    record.origins = answered.origins.iter().map(record::origin).collect();
+    record.origins = answered.origins.iter().map(new_record::origin).collect();
     record.timing.judged_us = u64::try_from(answered.judged_in.as_micros()).ok();
     record.timing.waited_ms =
         answered.waited.and_then(|waited| u64::try_from(waited.as_millis()).ok());
@@ -169,9 +173,9 @@ fn kind(resolved: &Resolved) -> RecordKind {
 }
 
 fn add_server_facts(resolved: &Resolved, record: &mut Record) {
-    let Some(at) = resolved.subject.server_call() else { return };
+    let Some(server_call) = resolved.subject.server_call() else { return };
     let known = resolved.known();
-    record.detail = alias_note(&at.aliases);
+    record.detail = alias_note(&server_call.aliases);
     record.mcp = Some(McpFacts {
         joined: resolved.joined(),
         pin: known.map(|known| known.state.as_str().to_owned()),
@@ -179,11 +183,11 @@ fn add_server_facts(resolved: &Resolved, record: &mut Record) {
         findings: known.map(|it| finding_facts(&it.inspection.findings)).unwrap_or_default(),
         ..resolved.facts().unwrap_or_default()
     });
-    if let Some(facts) = &mut record.tool {
-        facts.name.clone_from(&at.tool);
-        facts.rpc_id.clone_from(&at.rpc_id);
-        facts.server = Some(at.session.server().to_owned());
-        facts.definition_hash = known.map(|known| known.hash.clone());
+    if let Some(tool) = &mut record.tool {
+        tool.name.clone_from(&server_call.tool);
+        tool.rpc_id.clone_from(&server_call.rpc_id);
+        tool.server = Some(server_call.session.server().to_owned());
+        tool.definition_hash = known.map(|known| known.hash.clone());
     }
 }
 

@@ -4,18 +4,17 @@ use callgate_audit::{
     CallOutcome, FindingFact, McpFacts, ReasonCode, Record, RecordKind, RecordedTool, TextRuleMatch,
 };
 use callgate_call::Origin;
-use callgate_policy::Denial;
 use callgate_scan::inspect::Finding;
 
-use super::check::code_of;
 use super::session::McpSession;
 use super::settings::McpSettings;
-use crate::record;
+use crate::checks::CodedDenial;
+use crate::new_record;
 
 impl McpSession {
     /// Starts a record about this server.
     pub(crate) fn record(&self, kind: RecordKind, origin: &Origin, tool: &str) -> Record {
-        let mut record = record::begin(kind, &self.context, origin);
+        let mut record = new_record::begin(kind, &self.context, origin);
         record.tool = Some(RecordedTool {
             name: tool.to_owned(),
             server: Some(self.server.clone()),
@@ -25,16 +24,17 @@ impl McpSession {
     }
 
     /// Records that the server itself is refused, and returns the id of the record.
-    pub(crate) fn record_refused_server(&self, denial: &Denial) -> Option<String> {
+    pub(crate) fn record_refused_server(&self, refused: &CodedDenial) -> String {
+        let CodedDenial { denial, code } = refused;
         let rule = denial.rule.as_deref().unwrap_or_default();
-        let result = CheckResult { what: "", rule, code: code_of(denial), reason: &denial.reason };
+        let result = CheckResult { what: "", rule, code: *code, reason: &denial.reason };
         let mut record = self.check_record(&self.settings(), CallOutcome::Deny, result);
         if let Some(verdict) = &mut record.verdict {
             verdict.hint.clone_from(&denial.hint);
         }
         let id = record.id.to_string();
         self.inner.write(record);
-        Some(id)
+        id
     }
 
     /// A record of something other than a call that a setting checks.
@@ -45,7 +45,7 @@ impl McpSession {
         result: CheckResult<'_>,
     ) -> Record {
         let mut record = self.record(RecordKind::Guardrail, &self.context.origin, result.what);
-        let mut verdict = record::without_rule(action, result.code, result.reason);
+        let mut verdict = new_record::without_rule(action, result.code, result.reason);
         verdict.rule = Some(result.rule.to_owned());
         record.verdict = Some(verdict);
         record.guardrail = Some(TextRuleMatch {

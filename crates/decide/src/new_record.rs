@@ -1,10 +1,10 @@
 //! Records about calls, oddities and turns.
 
 use callgate_audit::{
-    CallOutcome, MatchedRule, OriginFact, ReasonCode, Record, RecordId, RecordKind, RecordedCaller,
-    RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId, TextRuleMatch,
+    CallOutcome, InputExtent, MatchedRule, OriginFact, ReasonCode, Record, RecordId, RecordKind,
+    RecordedCaller, RecordedPrincipal, RecordedTool, RecordedVerdict, RuleId, TextRuleMatch,
 };
-use callgate_call::{FoundOrigin, OriginFields, ToolCall};
+use callgate_call::{ArgumentsForm, FoundOrigin, OriginFields, ToolCall};
 use callgate_policy::{
     Course, Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict,
 };
@@ -12,37 +12,37 @@ use callgate_policy::{
 use crate::decider::RequestContext;
 
 /// Starts a record with the context of the request.
-pub(crate) fn begin(kind: RecordKind, context: &RequestContext, facts: &OriginFields) -> Record {
-    begin_as(RecordId::new(), kind, context, facts)
+pub(crate) fn begin(kind: RecordKind, context: &RequestContext, origin: &OriginFields) -> Record {
+    begin_as(RecordId::new(), kind, context, origin)
 }
 
 fn begin_as(
     id: RecordId,
     kind: RecordKind,
     context: &RequestContext,
-    facts: &OriginFields,
+    origin: &OriginFields,
 ) -> Record {
     let mut record = Record::of(id, kind);
-    record.surface = Some(facts.surface);
-    record.who = principal(facts);
-    record.cwd.clone_from(&facts.cwd);
-    record.home.clone_from(&facts.home);
+    record.surface = Some(origin.surface);
+    record.who = principal(origin);
+    record.cwd.clone_from(&origin.cwd);
+    record.home.clone_from(&origin.home);
     record.request = context.request.as_deref().map(str::to_owned);
-    record.provider.clone_from(&facts.provider);
+    record.provider.clone_from(&origin.provider);
     record.dialect = context.dialect.map(str::to_owned);
-    record.model.clone_from(&facts.model);
+    record.model.clone_from(&origin.model);
     record
 }
 
-pub(crate) fn principal(facts: &OriginFields) -> RecordedPrincipal {
+pub(crate) fn principal(origin: &OriginFields) -> RecordedPrincipal {
     RecordedPrincipal {
-        org: facts.who.org.clone(),
-        team: facts.who.team.clone(),
-        user: facts.who.user.clone(),
-        key: facts.who.key.clone(),
-        agent: facts.agent.clone(),
-        agent_proven: facts.agent_proven,
-        session: facts.session.clone(),
+        org: origin.who.org.clone(),
+        team: origin.who.team.clone(),
+        user: origin.who.user.clone(),
+        key: origin.who.key.clone(),
+        agent: origin.agent.clone(),
+        agent_proven: origin.agent_proven,
+        session: origin.session.clone(),
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn call(
     call_as(RecordId::new(), kind, context, call, input)
 }
 
-/// The same with an id that was chosen before.
+/// Like [`call`], with an id that was chosen before.
 pub(crate) fn call_as(
     id: RecordId,
     kind: RecordKind,
@@ -72,6 +72,12 @@ pub(crate) fn call_as(
         input: match input {
             ArgumentsState::Known => Some(call.arguments.raw().to_owned()),
             ArgumentsState::Pending => None,
+        },
+        extent: match call.arguments.form() {
+            ArgumentsForm::Oversize(_) => InputExtent::Beginning,
+            ArgumentsForm::Json(_) | ArgumentsForm::Text(_) | ArgumentsForm::Pending => {
+                InputExtent::Whole
+            }
         },
         rpc_id: None,
         caller: call.caller.as_ref().map(caller),
@@ -121,7 +127,7 @@ pub(crate) fn verdict(judgement: &Judgement) -> RecordedVerdict {
 }
 
 /// The kind of reason that decided.
-fn code(judgement: &Judgement) -> ReasonCode {
+pub(crate) fn code(judgement: &Judgement) -> ReasonCode {
     let by_doubt = |hit: &RuleHit| hit.unknown && hit.rule == judgement.rule;
     match (&judgement.policy, &judgement.rule) {
         (_, Some(_)) if judgement.deciding.first().is_some_and(by_doubt) => ReasonCode::RuleUnknown,
