@@ -109,8 +109,10 @@ pub struct GateLimits {
     pub held: usize,
     /// The arguments of one call.
     pub arguments: usize,
-    /// Calls of one response.
+    /// Calls of one response; in APIs of numbered blocks, blocks that are open at once.
     pub calls: usize,
+    /// Texts of one response that are open at once, of which some may be held back by text rules.
+    pub texts: usize,
 }
 
 impl Default for GateLimits {
@@ -122,6 +124,8 @@ impl Default for GateLimits {
             held: 64 << 20,
             arguments: 1 << 20,
             calls: callgate_dialect::Limits::default().max_calls,
+            // Each choice and block has one. Recorded responses have a few.
+            texts: 256,
         }
     }
 }

@@ -384,7 +384,7 @@ impl Core {
         for (at, (place, span)) in pieces.iter().enumerate() {
             let is_last = last.get(place) == Some(&at);
             let ends = is_last && (more || ends.with(*place));
-            let max = self.limits().calls;
+            let max = self.limits().texts;
             let Some(passed) = texts.piece(*place, span.of(data), ends, max) else {
                 self.fail(Blame::Refused, "more texts are open at once than the limit");
                 return None;

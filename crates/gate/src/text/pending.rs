@@ -254,7 +254,7 @@ impl Core {
         let channel = side_texts::channel(reading, text);
         let block = reading.block.map(|block| block.slot);
         let place = TextPlace { lane: reading.text_lane, block, channel };
-        let max = self.limits().calls;
+        let max = self.limits().texts;
         let Some(texts) = self.texts.here() else { return false };
         let waits = texts.pending.place == place && texts.pending.frames.len() < MAX_FRAMES;
         if !waits && !self.scan_pending(out) {
