@@ -10,6 +10,7 @@ use crate::call_table::CallTable;
 use crate::draft::{Draft, Output};
 use crate::gate::{Note, Outbox, Step, Usage};
 use crate::lanes::Lanes;
+use crate::progress::ResponseProgress;
 use crate::queue::{FrameQueue, QueuedBytes, QueuedFrame, ReleaseOrder};
 use crate::rounds::{Rounds, Shown};
 use crate::settings::GateLimits;
@@ -42,7 +43,7 @@ pub(crate) struct Core {
     /// The text rules for the response.
     pub(crate) texts: TextRules,
     pub(crate) output: Output,
-    pub(crate) stream: ResponseState,
+    pub(crate) progress: ResponseProgress,
     /// The answers of the turn, if it may continue after a denial.
     pub(crate) rounds: Option<Box<Rounds>>,
     /// Where denied calls are shown.
@@ -76,19 +77,6 @@ impl TurnState {
     }
 }
 
-/// The state of the whole response.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ResponseState {
-    /// Frames are read.
-    Passing,
-    /// An error ends it: the error is written next, and nothing more is read.
-    Failing { blame: Blame, message: String, as_body: bool },
-    /// Everything was written; the driver gets the ending next.
-    Closed(crate::Ending),
-    /// The driver has received the ending.
-    Ended(crate::Ending),
-}
-
 impl Core {
     pub(crate) fn new(dialect: Dialect, settings: Settings) -> Self {
         let continues = settings.on_deny == OnDeny::Continue && dialect.continuing().is_some();
@@ -114,7 +102,7 @@ impl Core {
             model: None,
             reported: Vec::new(),
             output: Output::new(usual_framing(dialect)),
-            stream: ResponseState::Passing,
+            progress: ResponseProgress::new(),
             rounds: continues.then(Box::default),
             shown: Shown::Events,
             announced: Vec::new(),
@@ -148,28 +136,27 @@ impl Core {
     /// The step that the driver must take before anything else is read.
     #[inline]
     pub(crate) fn next_step(&mut self, out: &mut Draft) -> Option<Step> {
-        if !self.queue.is_dirty() && self.outbox.is_empty() && self.stream == ResponseState::Passing
-        {
+        if !self.queue.is_dirty() && self.outbox.is_empty() && self.progress.is_passing() {
             return None;
         }
         // The step hands out what was written.
         self.scan_pending(out);
         // After an error has ended the stream, no held frame leaves before it.
-        if self.queue.is_dirty() && self.stream == ResponseState::Passing {
+        if self.queue.is_dirty() && self.progress.is_passing() {
             self.flush(ReleaseOrder::InOrder, out);
         }
         if let Some(step) = self.outbox.pop() {
             return Some(step);
         }
-        match self.stream {
-            ResponseState::Passing => None,
-            _ => self.ending(out),
+        match self.progress.is_passing() {
+            true => None,
+            false => self.ending(out),
         }
     }
 
     /// Takes one frame.
     pub(crate) fn handle_frame(&mut self, frame: &Frame<'_>, out: &mut Draft) {
-        if self.stream != ResponseState::Passing {
+        if !self.progress.is_passing() {
             return;
         }
         self.output.follow(frame);

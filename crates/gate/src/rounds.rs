@@ -22,7 +22,7 @@ use callgate_dialect::{
 };
 use callgate_wire::{Framing, OwnedFrame};
 
-use crate::core::{Core, ResponseState, TurnState};
+use crate::core::{Core, TurnState};
 use crate::draft::Draft;
 use crate::gate::{Close, Note, Step};
 use crate::lanes::Lanes;
@@ -432,7 +432,7 @@ impl Core {
     /// The response ends well, without the answer that failed.
     fn end_without_answer(&mut self, why: &str) {
         self.outbox.note(Note::AnswerFailed { why: why.to_owned() });
-        self.stream = ResponseState::Closed(crate::Ending::Clean);
+        self.progress.end_without_answer();
     }
 
     /// Whether a later answer has no end: an earlier one's end must take its place.
@@ -602,9 +602,8 @@ mod tests {
         assert!(out.contains("the next answer is broken"), "{out}");
     }
 
-    #[test]
-    fn a_body_that_cannot_be_written_is_not_kept_as_an_empty_one() {
-        let mut core = core();
+    /// A body that is read as one and cannot be written, with a denied call.
+    fn unwritable(core: &mut Core) -> QueuedFrame {
         let role = PieceRole::Open(CallKind::default());
         let piece = Piece { role, name: Some("rm".to_owned()), ..Piece::default() };
         core.calls.push(CallSlot::new(LANE, CallKind::default(), &piece, 0, LanePosition::Only));
@@ -612,9 +611,29 @@ mod tests {
         let part =
             Part { lane: LANE, at: callgate_json::Span::default(), what: What::Piece(piece) };
         let reading = Reading { parts: vec![part], ..Reading::default() };
-        let entry = QueuedFrame::new(QueuedBytes::Body("not JSON".to_owned()), reading);
+        QueuedFrame::new(QueuedBytes::Body("not JSON".to_owned()), reading)
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_written_is_not_kept_as_an_empty_one() {
+        let mut core = core();
+        let entry = unwritable(&mut core);
         core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);
         core.next_answer("{}", Notice::Line);
+        let (ending, out) = end_of(core);
+        assert!(matches!(ending, Ending::Error(_)), "{ending:?}: {out}");
+        assert!(out.contains(UNKNOWN_FORM), "{out}");
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_written_at_the_end_is_an_error() {
+        let mut core = core();
+        let body = r#"{"object":"chat.completion","choices":[{"index":0,"message":{"content":"a"}}]}"#;
+        core.reader.read_body(body).unwrap();
+        let entry = unwritable(&mut core);
+        core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);
+        core.conclude();
+        core.end(Close::End, &mut Draft::continuing(&mut Vec::new()));
         let (ending, out) = end_of(core);
         assert!(matches!(ending, Ending::Error(_)), "{ending:?}: {out}");
         assert!(out.contains(UNKNOWN_FORM), "{out}");

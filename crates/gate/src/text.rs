@@ -19,9 +19,9 @@ use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
 
-use crate::core::{Core, ResponseState};
+use crate::core::Core;
 use crate::draft::Draft;
-use crate::gate::{Ending, Note};
+use crate::gate::Note;
 use crate::slot::{CallSlot, CallState};
 use masks::Masks;
 use pending::PendingText;
@@ -568,7 +568,7 @@ impl Core {
                 self.drop_parts(reading);
                 let body = self.dialect.blocked_body(self.settings.denial.content());
                 out.buffer().extend_from_slice(body.as_bytes());
-                self.stream = ResponseState::Closed(Ending::Blocked);
+                self.progress.stop();
                 return None;
             }
             if let Some(raw) = passed.raw {
@@ -619,7 +619,7 @@ impl Core {
         self.output.style().end_stream(out.buffer());
         self.note_text(lane, message);
         self.hand_out_all_removed();
-        self.stream = ResponseState::Closed(Ending::Blocked);
+        self.progress.stop();
         false
     }
 

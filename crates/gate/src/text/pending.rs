@@ -569,7 +569,7 @@ mod tests {
 
     use super::*;
     use crate::Settings;
-    use crate::core::ResponseState;
+    use crate::progress::ResponseProgress;
 
     const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -583,7 +583,7 @@ mod tests {
     }
 
     /// What leaves of a stream with a secret, if the scan meets a state that cannot occur.
-    fn what_leaves(spoil: fn(&mut PendingText)) -> (String, ResponseState) {
+    fn what_leaves(spoil: fn(&mut PendingText)) -> (String, ResponseProgress) {
         let mut core = core();
         let mut draft = Draft::continuing(&mut Vec::new());
         let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
@@ -599,14 +599,14 @@ mod tests {
         assert!(!pending.is_empty());
         spoil(pending);
         let out = core.hand_out(draft);
-        (String::from_utf8(out).unwrap(), core.stream)
+        (String::from_utf8(out).unwrap(), core.progress)
     }
 
     #[test]
     fn text_that_cannot_be_scanned_does_not_leave() {
-        let (out, stream) = what_leaves(|_| {});
+        let (out, progress) = what_leaves(|_| {});
         assert!(out.contains("Hello") && !out.contains(SECRET), "{out}");
-        assert_eq!(stream, ResponseState::Passing);
+        assert!(progress.is_passing());
         let spoils: [fn(&mut PendingText); 4] = [
             |pending| pending.flow = 7,
             |pending| pending.place.lane = Lane(3),
@@ -614,9 +614,9 @@ mod tests {
             |pending| pending.frames.iter_mut().skip(1).for_each(|frame| frame.bytes = frame.end),
         ];
         for (number, spoil) in spoils.into_iter().enumerate() {
-            let (out, stream) = what_leaves(spoil);
+            let (out, progress) = what_leaves(spoil);
             assert!(!out.contains("ghp_"), "{number}: {out}");
-            assert!(matches!(stream, ResponseState::Failing { .. }), "{number}: {stream:?}");
+            assert!(progress.failure().is_some(), "{number}: {progress:?}");
         }
     }
 }
