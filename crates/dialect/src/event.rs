@@ -7,8 +7,8 @@ use crate::json::inside;
 use crate::side_text::SideText;
 use crate::tally::Tally;
 
-/// Identifies one call of the stream. Slots are in the order in which the calls (for Anthropic: the
-/// blocks) began.
+/// Identifies one call of the stream. Slots are in the order in which the calls began; in APIs of
+/// numbered blocks, every block has one, and so has a call in an unexpected place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Slot(pub u32);
 

@@ -68,7 +68,8 @@ pub struct TurnFacts {
     pub arguments_end_a_call: bool,
     /// A call's name may come in pieces.
     pub name_may_grow: bool,
-    /// A call's slot is its position among all blocks of the turn, and not only among calls.
+    /// Every block of the turn has a slot, and not only calls: but for calls in unexpected places,
+    /// a call's slot is its position among the blocks.
     pub counts_blocks: bool,
     /// The API accepts a turn in which a text follows a call, so that a notice may do so. The
     /// official clients show it: `crates/cli/tests/gateway/conversations.rs`.

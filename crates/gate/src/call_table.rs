@@ -1,6 +1,6 @@
 //! All calls of a response.
 
-use callgate_dialect::{Lane, Slot};
+use callgate_dialect::{Carrier, Lane, Slot};
 
 use crate::slot::CallSlot;
 
@@ -80,6 +80,12 @@ impl CallTable {
     pub(crate) fn forget_arguments(&mut self, slot: Slot) {
         let freed = self.get_mut(slot).map_or(0, |call| call.assembly.forget_arguments());
         self.argument_bytes = self.argument_bytes.saturating_sub(freed);
+    }
+
+    /// How many calls in unexpected places came before this one.
+    pub(crate) fn strays_before(&self, slot: Slot) -> usize {
+        let is_stray = |call: &&CallSlot| call.carrier == Carrier::Stray && call.slot < slot;
+        self.calls.iter().filter(is_stray).count()
     }
 
     /// Another answer begins, with calls of its own.

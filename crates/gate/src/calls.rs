@@ -209,7 +209,7 @@ impl Core {
     pub(super) fn open(&mut self, lane: Lane, kind: CallKind, piece: &Piece) {
         let first = self.calls.first_lane(lane);
         let place = match self.api().facts().counts_blocks {
-            true => piece.slot.0 as usize,
+            true => piece.slot.0 as usize - self.calls.strays_before(piece.slot),
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
         let is_behind =
