@@ -9,7 +9,7 @@ use callgate_policy::{Decision, Denial, NameDecision};
 
 use crate::core::{Core, TurnState};
 use crate::gate::{CallQuestion, NameQuestion, Note, Step};
-use crate::slot::{CallSlot, CallState, LanePosition};
+use crate::slot::{Allowed, CallSlot, CallState, LanePosition};
 
 impl Core {
     pub(super) fn is_second_lane(&self, part: &Part) -> bool {
@@ -130,11 +130,10 @@ impl Core {
         if call.assembly.came_whole() && !piece.opens() && !Assembly::brings_arguments(piece) {
             return matches!(piece.arguments, ArgumentsPiece::None);
         }
-        let kept = call.assembly.kept();
-        let added = call.assembly.add(piece, limit);
-        let grown = call.assembly.kept().saturating_sub(kept);
+        let added = self.calls.change(piece.slot, |call| call.assembly.add(piece, limit));
+        let Some(call) = self.call_mut(piece.slot) else { return false };
         let named = call.assembly.is_named() && (call.assembly.arguments_begun() || !grows);
-        let complete = added == Added::Completes;
+        let complete = added == Some(Added::Completes);
         // If the call's own end is still to come, the verdict need not wait for it: only white
         // space may be added now. The call itself does wait for its end. A call that is rewritten
         // needs all of its frames.
@@ -147,16 +146,18 @@ impl Core {
             CallState::Live if complete => self.ask(piece.slot),
             _ => {}
         }
-        self.store_arguments(grown);
+        self.check_stored();
         true
     }
 
-    /// The arguments of a call have grown by this many bytes.
-    pub(super) fn store_arguments(&mut self, grown: usize) {
-        self.calls.store(grown);
-        let limit = self.limits().arguments.saturating_mul(LARGEST_CALLS);
-        if self.calls.argument_bytes() > limit {
+    /// Fails the response if too much is stored of its calls.
+    pub(super) fn check_stored(&mut self) {
+        let stored = self.calls.stored();
+        if stored.arguments > self.limits().arguments.saturating_mul(LARGEST_CALLS) {
             self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
+        }
+        if stored.originals > self.limits().held {
+            self.fail(Blame::Refused, "more bytes are held than the limit");
         }
     }
 
@@ -203,7 +204,12 @@ impl Core {
 
     /// Frees the arguments of a call.
     pub(crate) fn forget_arguments(&mut self, slot: Slot) {
-        self.calls.forget_arguments(slot);
+        self.calls.change(slot, |call| call.assembly.forget_arguments());
+    }
+
+    /// Frees what is stored of a call only to put it back: it is not removed.
+    fn forget_original(&mut self, slot: Slot) {
+        self.calls.change(slot, |call| call.assembly.forget_original());
     }
 
     pub(super) fn open(&mut self, lane: Lane, kind: CallKind, piece: &Piece) {
@@ -269,7 +275,7 @@ impl Core {
             }
             CallState::Provider => self.observe(slot),
             CallState::Denied(_) => self.report_completed(slot),
-            CallState::Permitted => self.release(slot),
+            CallState::Permitted => self.allow_call(slot),
             CallState::Asked(_) | CallState::Allowed | CallState::Dropped => {}
         }
         if !self.queue.is_empty() {
@@ -309,6 +315,7 @@ impl Core {
         if let Ok(call) = call.assembly.whole(&origin) {
             self.outbox.note(Note::Observed(call));
         }
+        self.forget_original(slot);
     }
 
     /// Asks for a verdict by the name alone.
@@ -446,7 +453,7 @@ impl Core {
             }
             return;
         }
-        self.release(slot);
+        self.allow_call(slot);
     }
 
     /// Whether the end of a call is still to come, and nothing of the call has left.
@@ -455,11 +462,15 @@ impl Core {
     }
 
     /// The call is complete and may leave.
-    fn release(&mut self, slot: Slot) {
+    fn allow_call(&mut self, slot: Slot) {
         self.queue.mark_dirty();
-        let is_much = self.calls.argument_bytes() > self.limits().arguments;
+        let is_much = self.calls.stored().arguments > self.limits().arguments;
         let Some(call) = self.call_mut(slot) else { return };
-        call.allow();
+        if call.allow() == Allowed::No {
+            return;
+        }
+        self.forget_original(slot);
+        let Some(call) = self.call_mut(slot) else { return };
         if call.rewritten.is_some() {
             return;
         }
@@ -485,11 +496,11 @@ impl Core {
         if !readable {
             return self.refuse(slot, "a part that must be removed cannot be removed");
         }
-        let length = arguments.len();
-        call.rewritten = Some(arguments);
-        call.take_digest();
-        self.forget_arguments(slot);
-        self.calls.store(length);
+        self.calls.change(slot, |call| {
+            call.rewritten = Some(arguments);
+            call.take_digest();
+            call.assembly.forget_arguments();
+        });
         self.permit(slot);
     }
 
@@ -531,6 +542,7 @@ impl Core {
         call.drop_out();
         let tool = call.assembly.name().to_owned();
         self.outbox.note(Note::Dropped { tool, why });
+        self.forget_original(slot);
     }
 
     pub(crate) fn call(&self, slot: Slot) -> Option<&CallSlot> {

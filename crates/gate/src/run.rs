@@ -10,7 +10,7 @@ use callgate_wire::{Frame, Outline};
 use crate::core::{Core, TurnState};
 use crate::draft::Draft;
 use crate::queue::{QueuedBytes, QueuedFrame};
-use crate::slot::CallState;
+use crate::slot::{CallSlot, CallState};
 
 /// Frames in a row that differ only in their piece of one call's arguments.
 #[derive(Debug, Default)]
@@ -103,16 +103,15 @@ impl Core {
     fn add_fragment(&mut self, piece: &PieceFrame<'_>) -> bool {
         let limit = self.limits().arguments;
         let by_arguments = self.api().facts().arguments_end_a_call;
-        let Some(call) = self.call_mut(piece.slot) else { return true };
-        let kept = call.assembly.kept();
-        let complete = call.assembly.add_fragment(piece.raw, limit) == Added::Completes;
-        let grown = call.assembly.kept().saturating_sub(kept);
+        let add = |call: &mut CallSlot| call.assembly.add_fragment(piece.raw, limit);
+        let complete = self.calls.change(piece.slot, add) == Some(Added::Completes);
+        let Some(call) = self.call(piece.slot) else { return true };
         let streams = matches!(call.state(), CallState::Live);
         // A call that leaves in another form needs all of its frames.
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);
         }
-        self.store_arguments(grown);
+        self.check_stored();
         complete || !streams
     }
 

@@ -5,6 +5,8 @@ use callgate_dialect::request::call_digest;
 use callgate_dialect::{Assembly, CallKind, Canonical, Carrier, Host, Lane, Piece, Slot};
 use callgate_policy::Denial;
 
+use crate::call_table::StoredBytes;
+
 /// A call on its way through the gate.
 ///
 /// ```text
@@ -103,6 +105,15 @@ pub(crate) enum CallState {
     Provider,
 }
 
+/// Whether a permit has let a call pass.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    Yes,
+    /// It was in a state in which no permit counts.
+    No,
+}
+
 /// A call whose verdict is pending.
 #[derive(Debug)]
 pub(crate) struct PendingVerdict {
@@ -187,9 +198,13 @@ impl CallSlot {
 
     /// A permit was given and the call is complete. No other state leads here: whatever else happens
     /// to a call, it stays where it is, and does not leave.
-    pub(crate) fn allow(&mut self) {
-        if matches!(self.state, CallState::Asked(_) | CallState::Permitted) {
-            self.state = CallState::Allowed;
+    pub(crate) fn allow(&mut self) -> Allowed {
+        match self.state {
+            CallState::Asked(_) | CallState::Permitted => {
+                self.state = CallState::Allowed;
+                Allowed::Yes
+            }
+            _ => Allowed::No,
         }
     }
 
@@ -281,6 +296,16 @@ impl CallSlot {
         self.digest.or_else(compute)
     }
 
+    /// How much is stored of it.
+    #[inline]
+    pub(crate) fn stored(&self) -> StoredBytes {
+        let rewritten = self.rewritten.as_ref().map_or(0, String::len);
+        StoredBytes {
+            arguments: self.assembly.kept() + rewritten,
+            originals: self.assembly.original().map_or(0, str::len),
+        }
+    }
+
     /// The call as it leaves, in the form that every client reads the same way.
     pub(crate) fn canonical(&self) -> Canonical {
         let mut call = self.assembly.canonical();
@@ -317,7 +342,7 @@ mod tests {
             &CallSlot::stream,
             &|slot| slot.ask(call.clone()),
             &CallSlot::permit,
-            &CallSlot::allow,
+            &|slot| assert_eq!(slot.allow(), Allowed::No),
         ];
         for step in later {
             step(&mut slot);

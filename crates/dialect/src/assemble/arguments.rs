@@ -148,12 +148,12 @@ impl ArgumentText {
         }
     }
 
-    /// Frees the text. Returns the number of freed bytes.
-    pub(super) fn forget(&mut self, kind: CallKind) -> usize {
+    /// Frees the text.
+    pub(super) fn forget(&mut self, kind: CallKind) {
         if kind == CallKind::Repeated && self.digest.is_none() {
             self.digest = Some(Sha256::new_with_prefix(&self.text));
         }
-        std::mem::take(&mut self.text).len()
+        self.text = String::new();
     }
 
     /// The text, as far as it is stored.
