@@ -628,7 +628,8 @@ mod tests {
     #[test]
     fn a_body_that_cannot_be_written_at_the_end_is_an_error() {
         let mut core = core();
-        let body = r#"{"object":"chat.completion","choices":[{"index":0,"message":{"content":"a"}}]}"#;
+        let body =
+            r#"{"object":"chat.completion","choices":[{"index":0,"message":{"content":"a"}}]}"#;
         core.reader.read_body(body).unwrap();
         let entry = unwritable(&mut core);
         core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);

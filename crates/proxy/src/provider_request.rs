@@ -219,7 +219,7 @@ async fn restored(
     let put_back = tokio::task::spawn_blocking(move || {
         restore::restore(&decider, &binding, dialect, std::str::from_utf8(&body).ok()?)
     });
-    let restore::RestoredRequest { restored, answered } =
+    let restore::RestoredRequest { restored, problems, answered } =
         put_back.await.unwrap_or_else(|error| {
             tracing::error!(%error, "removed calls cannot be restored");
             None
@@ -228,10 +228,11 @@ async fn restored(
         // A request is restored only once.
         let _ = exchange.answered.set(answered);
     }
-    if let Some((call, why)) = restored.skipped.first() {
-        let more = restored.skipped.len() - 1;
-        let call = if call.is_empty() { String::new() } else { format!("{call}: ") };
-        inner.decider.record_not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
+    let skipped = restored.skipped.iter().map(ToString::to_string);
+    let mut reasons = skipped.chain(problems.iter().map(ToString::to_string));
+    if let Some(first) = reasons.next() {
+        let more = reasons.count();
+        inner.decider.record_not_restored(&exchange.context, &format!("{first}; {more} more"));
     }
     let body = restored.body?;
     inner.metrics.count_restored(restored.restored.len());

@@ -5,12 +5,13 @@
 //! received of it.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use callgate_decide::{Decider, RemovedEntry, RemovedQuery};
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{
-    self, ClientCall, ClientTurn, EarlierAnswer, MergedTurn, RemovedCall, RemovedTurn, Restored,
-    Sent, SentTurn, StoredAnswers,
+    self, ClientCall, ClientTurn, EarlierAnswer, MergedTurn, NotRestored, RemovedCall, RemovedTurn,
+    Restored, Sent, SentTurn, StoredAnswers,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -49,9 +50,34 @@ pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> Option<RemovedEntr
     })
 }
 
+/// Why calls that may have been removed from a turn of the request are not restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestProblem {
+    UnreadableRequest,
+    UnreadableTurn,
+    TooManySimilar,
+    Changed,
+}
+
+impl fmt::Display for RequestProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnreadableRequest => "the request cannot be read completely",
+            Self::UnreadableTurn => "a stored turn that belongs to the request cannot be read",
+            Self::TooManySimilar => "too many stored turns look like one of its turns",
+            Self::Changed => {
+                "one of its turns matches a stored turn only in part: it belongs to another \
+                 conversation, or the client changed it"
+            }
+        })
+    }
+}
+
 /// A request with its removed calls restored.
 pub(crate) struct RestoredRequest {
     pub(crate) restored: Restored,
+    /// Why calls that may have been removed from its turns are not restored.
+    pub(crate) problems: Vec<RequestProblem>,
     /// The answered calls, to be stored once the response is complete.
     pub(crate) answered: Option<RemovedEntry>,
 }
@@ -84,24 +110,26 @@ pub(crate) fn restore(
     let found = decider.find_removed(binding, &sought);
     let FoundTurns { turns, unreadable } = parsed(&found.contents);
     let turns = still_open(turns);
+    let mut problems = Vec::new();
     let mut restored = request::restore(dialect, body, &turns).unwrap_or_else(|error| {
         tracing::error!(%error, "calls cannot be put back into a request that could be read");
-        Restored { skipped: vec![(String::new(), UNREADABLE_REQUEST)], ..Restored::default() }
+        problems.push(RequestProblem::UnreadableRequest);
+        Restored::default()
     });
     let answered = answered(&turns, &restored, &sent, binding);
     // Many similar turns may be stored, and most do not belong to this conversation.
-    restored.skipped.retain(|(_, why)| *why != Restored::NOT_FOUND);
+    restored.skipped.retain(|skipped| skipped.why != NotRestored::NotFound);
     if unreadable > 0 {
-        restored.skipped.push((String::new(), UNREADABLE_TURN));
+        problems.push(RequestProblem::UnreadableTurn);
     }
     if !found.crowded.is_empty() {
-        restored.skipped.push((String::new(), TOO_MANY_SIMILAR));
+        problems.push(RequestProblem::TooManySimilar);
     }
     if decider.contains_removed(binding, &traces(&sent, &turns, binding)) {
-        restored.skipped.push((String::new(), CHANGED));
+        problems.push(RequestProblem::Changed);
     }
-    let is_idle = restored == Restored::default() && answered.is_none();
-    (!is_idle).then_some(RestoredRequest { restored, answered })
+    let is_idle = restored == Restored::default() && problems.is_empty() && answered.is_none();
+    (!is_idle).then_some(RestoredRequest { restored, problems, answered })
 }
 
 /// The answers behind a response that the client knows by the id of the first of them; `None` if it
@@ -139,13 +167,6 @@ fn parsed(contents: &[Vec<u8>]) -> FoundTurns {
     }
     found
 }
-
-/// Why calls that may have been removed from a turn of the request are not restored.
-const UNREADABLE_TURN: &str = "a stored turn that belongs to the request cannot be read";
-const UNREADABLE_REQUEST: &str = "the request cannot be read completely";
-const TOO_MANY_SIMILAR: &str = "too many stored turns look like one of its turns";
-const CHANGED: &str = "one of its turns matches a stored turn only in part: it belongs to another \
-                       conversation, or the client changed it";
 
 /// The traces of turns in the request for which no stored turn was found.
 fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]> {

@@ -545,7 +545,9 @@ fn a_removed_call_has_its_place_among_the_blocks() {
         let policies = drive::deny_names(&["Bash"]);
         let run = drive::run(MESSAGES, drive::settings(on_deny), &policies, [stream.as_bytes()]);
         let places = run.notes.iter().find_map(|note| match note {
-            Note::Removed(turn) => Some(turn.calls.iter().map(|call| call.place).collect::<Vec<_>>()),
+            Note::Removed(turn) => {
+                Some(turn.calls.iter().map(|call| call.place).collect::<Vec<_>>())
+            }
             _ => None,
         });
         assert_eq!(places, Some(vec![1]), "{}", run.text());

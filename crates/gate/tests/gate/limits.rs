@@ -25,9 +25,7 @@ fn stream(calls: u32, padding: usize, pieces: &[&str]) -> String {
         let start =
             json!({ "type": "content_block_start", "index": index, "content_block": block });
         let pieces: String = pieces.iter().map(|json| piece(index, json)).collect();
-        event(&start)
-            + &pieces
-            + &event(&json!({ "type": "content_block_stop", "index": index }))
+        event(&start) + &pieces + &event(&json!({ "type": "content_block_stop", "index": index }))
     };
     event(&json!({ "type": "message_start", "message": { "content": [] } }))
         + &(0..calls).map(call).collect::<String>()
