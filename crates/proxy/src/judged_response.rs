@@ -354,7 +354,14 @@ impl JudgedResponse {
     }
 
     fn ended(&mut self, ending: Ending) {
-        if let (Ending::Clean, Some(answered)) = (&ending, self.response_context.answered.take()) {
+        let is_complete = match ending {
+            Ending::Clean => true,
+            // The provider does not know that the client did not receive it.
+            Ending::Blocked => self.state == StreamingState::Closed && self.failure.is_none(),
+            Ending::Error(_) => false,
+        };
+        let answered = self.response_context.answered.take().filter(|_| is_complete);
+        if let Some(answered) = answered {
             self.keeping.push(self.response_context.decider.keep_removed(answered));
         }
         self.state = StreamingState::Ended(ending);
