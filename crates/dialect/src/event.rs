@@ -388,7 +388,7 @@ pub enum CallKind {
     Repeated,
     /// Calls of this kind have no id.
     Anonymous,
-    /// The same, and nothing of it may leave before it is complete, because clients cannot see when
+    /// It has no id, and nothing of it may leave before it is complete, because clients cannot see when
     /// it is.
     AnonymousInPieces,
 }
@@ -412,7 +412,7 @@ pub enum ArgumentsPiece {
     Whole(String),
     /// The raw content of a JSON string that contains a part of a custom tool's free text.
     Free(String),
-    /// The same, if the item that opens a call contains it: no more may follow. Some clients append
+    /// A custom tool's free text, if the item that opens a call contains it: no more may follow. Some clients append
     /// later pieces to it, and others replace it.
     WholeFree(String),
     /// A repetition of all arguments, as text: they must equal the pieces, if there were any.

@@ -222,7 +222,7 @@ pub trait Write: Debug + Send {
         self.write_frame(leaving, out);
     }
 
-    /// The same for a frame from which no call in an unexpected place has to be removed.
+    /// Like [`Self::write`], for a frame from which no call in an unexpected place has to be removed.
     fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>);
 
     /// The text of a frame that also contains calls, to leave before them; `None` if a frame is
@@ -266,6 +266,6 @@ pub trait Write: Debug + Send {
         self.whole_body(data, reading, orders)
     }
 
-    /// The same for a body from which no call in an unexpected place has to be removed.
+    /// Like [`Self::write_body`], for a body from which no call in an unexpected place has to be removed.
     fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String>;
 }

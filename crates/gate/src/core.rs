@@ -58,7 +58,7 @@ pub(crate) enum TurnState {
     Open,
     /// A turn or the response has ended: no more ends of blocks are expected.
     Over,
-    /// The same, and the upstream reported a failure inside a call that had begun to leave.
+    /// Over, and the upstream reported a failure inside a call that had begun to leave.
     FailedInsideCall,
 }
 
@@ -119,7 +119,7 @@ impl Core {
         self.texts = TextRules::new(self.settings.text.clone());
     }
 
-    /// The usual framing of the dialect, as long as no frame has arrived.
+    /// The usual framing of the dialect.
     pub(crate) fn usual_framing(&self) -> Framing {
         usual_framing(self.dialect)
     }

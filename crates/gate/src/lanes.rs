@@ -22,7 +22,7 @@ pub(crate) struct LaneState {
     pub(crate) survivors: Vec<Slot>,
     /// How many calls, or frames that may have been calls, were removed.
     pub(crate) removed: usize,
-    /// The same in earlier answers of the turn.
+    /// How many were removed in earlier answers of the turn.
     pub(crate) earlier: usize,
     /// The removed calls that can be put back.
     pub(crate) removed_calls: Vec<Slot>,

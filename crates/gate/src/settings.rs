@@ -96,8 +96,9 @@ pub enum Malformed {
     Pass,
 }
 
-/// Every bound of a gate. At each of them the call is denied and the stream ends in the dialect's
-/// error form, except `arguments`: those calls are judged by name, every argument unknown.
+/// Every bound of a gate. At each of them what is held is dropped and the response ends with an
+/// error in the dialect's form, except at `arguments`: those calls are judged by name, every argument
+/// unknown.
 #[derive(Debug, Clone)]
 pub struct GateLimits {
     /// One frame. Recorded ones reach 100 KB; images in events are larger.

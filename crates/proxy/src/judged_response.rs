@@ -80,7 +80,7 @@ pub(crate) struct ResponseContext {
 enum StreamingState {
     /// The provider is sending.
     Open,
-    /// The same, and everything that has arrived was read. More of it wakes the task.
+    /// The provider is sending, and everything that has arrived was read. More of it wakes the task.
     Drained,
     /// The provider was asked again, and has not answered.
     Asking,

@@ -215,7 +215,7 @@ pub(super) enum Form {
     Json,
     /// A custom tool's free text.
     Free,
-    /// The same, and it is all of it.
+    /// A custom tool's free text, and it is all of it.
     WholeFree,
 }
 

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::request::testing::restore;
-use crate::request::{RemovedCall, RemovedTurn, NotRestored};
+use crate::request::{NotRestored, RemovedCall, RemovedTurn};
 use crate::{
     After, ArgumentsPiece, Canonical, Carrier, Dialect, Limits, Reading, Unreadable, What,
 };

@@ -31,7 +31,7 @@ const AT_ONCE: usize = 64;
 /// The longest text of one frame: a longer one is scanned on its own.
 const MAX_TEXT: usize = 64 << 10;
 
-/// How many bytes are unchanged for the next time. An idle stream keeps no more.
+/// How much memory is kept for the next frames. An idle stream keeps no more.
 const KEPT: usize = 1024;
 
 /// Frames of one text that were written but not decided yet.
@@ -312,7 +312,7 @@ impl Core {
         }
     }
 
-    /// The same at the end of the text.
+    /// Like [`Self::scan_pending`], at the end of the text.
     pub(crate) fn scan_pending_to_end(&mut self, out: &mut Draft) -> bool {
         self.scan_pending_by(TextFlow::settle_all, out).goes_on()
     }
@@ -329,7 +329,7 @@ impl Core {
 
     fn scan_pending_by(
         &mut self,
-        scan_pending: fn(&mut TextFlow) -> TextSettled,
+        settle: fn(&mut TextFlow) -> TextSettled,
         out: &mut Draft,
     ) -> Scanned {
         let TakenRules::Texts(mut texts) = self.texts.take() else {
@@ -338,7 +338,7 @@ impl Core {
         let mut pending = std::mem::take(&mut texts.pending);
         let decided = match flow_at(&mut texts.flows, pending.flow, pending.place) {
             Some(flowing) => {
-                let settled = scan_pending(&mut flowing.flow);
+                let settled = settle(&mut flowing.flow);
                 self.decide(&mut texts, settled, &mut pending, out)
             }
             None => Err(Misplaced),
