@@ -357,7 +357,9 @@ impl JudgedResponse {
         let is_complete = match ending {
             Ending::Clean => true,
             // The provider does not know that the client did not receive it.
-            Ending::Blocked => self.state == StreamingState::Closed && self.failure.is_none(),
+            Ending::Blocked => {
+                matches!(self.state, StreamingState::Closed) && self.failure.is_none()
+            }
             Ending::Error(_) => false,
         };
         let answered = self.response_context.answered.take().filter(|_| is_complete);
