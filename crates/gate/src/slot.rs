@@ -105,6 +105,18 @@ pub(crate) enum CallState {
     Provider,
 }
 
+/// What is known of a call, for what arrives of it later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallPhase {
+    /// Its arguments may grow.
+    Open,
+    /// A verdict on all of it was asked for, or a permit given.
+    Judged,
+    Denied,
+    Dropped,
+    Provider,
+}
+
 /// Whether a permit has let a call pass.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +167,20 @@ impl CallSlot {
     #[inline]
     pub(crate) fn state(&self) -> &CallState {
         &self.state
+    }
+
+    /// What is known of it.
+    #[inline]
+    pub(crate) fn phase(&self) -> CallPhase {
+        match self.state {
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live => {
+                CallPhase::Open
+            }
+            CallState::Asked(_) | CallState::Permitted | CallState::Allowed => CallPhase::Judged,
+            CallState::Denied(_) => CallPhase::Denied,
+            CallState::Dropped => CallPhase::Dropped,
+            CallState::Provider => CallPhase::Provider,
+        }
     }
 
     /// The question by name is handed out.
