@@ -12,7 +12,7 @@ use crate::gate::{Note, Outbox, Step, Usage};
 use crate::lanes::Lanes;
 use crate::progress::ResponseProgress;
 use crate::queue::{FrameQueue, QueuedBytes, QueuedFrame, ReleaseOrder};
-use crate::rounds::{Rounds, Shown};
+use crate::rounds::Rounds;
 use crate::settings::GateLimits;
 use crate::slot::{CallSlot, CallState};
 use crate::text::TextRules;
@@ -46,8 +46,6 @@ pub(crate) struct Core {
     pub(crate) progress: ResponseProgress,
     /// The answers of the turn, if it may continue after a denial.
     pub(crate) rounds: Option<Box<Rounds>>,
-    /// Where denied calls are shown.
-    pub(crate) shown: Shown,
     /// The records of denied calls that the next frame would have begun.
     pub(crate) announced: Vec<String>,
 }
@@ -103,8 +101,7 @@ impl Core {
             reported: Vec::new(),
             output: Output::new(usual_framing(dialect)),
             progress: ResponseProgress::new(),
-            rounds: continues.then(Box::default),
-            shown: Shown::Events,
+            rounds: continues.then(|| Box::new(Rounds::new())),
             announced: Vec::new(),
         }
     }

@@ -10,6 +10,7 @@ use callgate_wire::{Frame, Outline};
 use crate::core::{Core, TurnState};
 use crate::draft::Draft;
 use crate::queue::{QueuedBytes, QueuedFrame};
+use crate::rounds::Shown;
 use crate::slot::{CallSlot, CallState};
 
 /// Frames in a row that differ only in their piece of one call's arguments.
@@ -142,10 +143,16 @@ impl Core {
     }
 
     /// Writes the frames of a run. They are parts of the same call, so all have the same fate.
-    pub(crate) fn write_run(&mut self, run: &FrameRun, entry: &QueuedFrame, out: &mut Draft) {
+    pub(crate) fn write_run(
+        &mut self,
+        run: &FrameRun,
+        entry: &QueuedFrame,
+        shown: Shown,
+        out: &mut Draft,
+    ) {
         let Some(first) = run.frames().next() else { return };
         let data = first.text().unwrap_or_default();
-        let fates = self.fates(entry, data);
+        let fates = self.fates(entry, data, shown);
         self.write_announced(out);
         // The frames are equal up to the piece, and the number of the block comes before it.
         let as_it_came = self.writer.leaves_as_it_came(&entry.reading, data);
