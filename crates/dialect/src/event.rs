@@ -29,23 +29,23 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct CallSlots {
     next: Slot,
-    left: usize,
+    remaining: usize,
 }
 
 impl CallSlots {
     pub(crate) fn new(max_calls: usize) -> Self {
-        Self { next: Slot::default(), left: max_calls }
+        Self { next: Slot::default(), remaining: max_calls }
     }
 
     /// The slot of a call.
     pub(crate) fn begin(&mut self) -> Result<Slot, Unreadable> {
-        self.left = self.left.checked_sub(1).ok_or(Unreadable::TooManyCalls)?;
+        self.remaining = self.remaining.checked_sub(1).ok_or(Unreadable::TooManyCalls)?;
         Ok(self.next.take())
     }
 
     /// How many calls may still come.
-    pub(crate) fn left(&self) -> usize {
-        self.left
+    pub(crate) fn remaining(&self) -> usize {
+        self.remaining
     }
 
     /// The slot of something that does not count as a call.

@@ -72,7 +72,7 @@ impl Core {
         if reading.after == After::Failure {
             self.drop_unfinished();
             let is_cut =
-                |call: &CallSlot| !call.has_ended() && matches!(call.state(), CallState::Live);
+                |call: &CallSlot| !call.has_ended() && matches!(call.state(), CallState::Streaming);
             if self.calls.iter().any(is_cut) {
                 self.turn = TurnState::FailedInsideCall;
             }
@@ -122,7 +122,7 @@ impl Core {
             }
             CallState::Naming if is_named => self.ask_name(piece.slot),
             CallState::Held if early => self.ask(piece.slot),
-            CallState::Live if complete => self.ask(piece.slot),
+            CallState::Streaming if complete => self.ask(piece.slot),
             _ => {}
         }
         self.check_stored();
@@ -245,7 +245,7 @@ impl Core {
         }
         call.end();
         match call.state() {
-            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live => {
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Streaming => {
                 self.ask(slot)
             }
             CallState::Provider => self.observe(slot),
@@ -334,7 +334,7 @@ impl Core {
             Ok(whole) => {
                 call.ask(whole.clone());
                 self.queue.allow_overtaking();
-                let question = CallQuestion { slot, call: whole, streaming };
+                let question = CallQuestion { slot, call: whole };
                 self.outbox.push(Step::Judge(question));
             }
             Err(why) => self.refuse(slot, &why.to_string()),
@@ -502,7 +502,7 @@ impl Core {
                 true
             }
             CallState::Asked(_) => self.lacks_its_end(call),
-            CallState::Live
+            CallState::Streaming
             | CallState::Allowed
             | CallState::Denied(_)
             | CallState::Dropped
@@ -564,7 +564,7 @@ fn classify(call: &CallSlot, piece: &Piece, facts: &TurnFacts) -> PieceVerdict {
     let brings = || Assembly::brings_arguments(piece);
     // If a call has its own end, nothing of it leaves after that.
     let over = call.has_ended() && !piece.opens() && phase != CallPhase::Denied;
-    let leaves_in_pieces = matches!(call.state(), CallState::Provider | CallState::Live);
+    let leaves_in_pieces = matches!(call.state(), CallState::Provider | CallState::Streaming);
     if over && (!facts.arguments_end_a_call || leaves_in_pieces) {
         return PieceVerdict::LeaveOut(brings().then_some("text follows its end"));
     }

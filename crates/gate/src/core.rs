@@ -197,14 +197,14 @@ impl Core {
             // It is the beginning of an event, and the end of an earlier answer follows.
             return;
         }
-        self.output.pass();
+        self.output.note_unread();
         if frame.is_bracket() {
             self.write_all_held_back(out);
         }
         if frame.is_bracket() && (!self.queue.is_empty() || self.rounds.is_some()) {
             return self.bracket(frame, out);
         }
-        self.output.keep(frame, out);
+        self.output.write_as_it_came(frame, out);
     }
 
     /// Handles `[` or `]` of a JSON array. All answers of a turn share one array.
@@ -244,7 +244,7 @@ impl Core {
             }
             Err(why) if self.passes_unread(&why) => {
                 self.outbox.note(Note::PassedUnread { why: why.to_string() });
-                self.output.pass();
+                self.output.note_unread();
                 out.buffer().extend_from_slice(body.as_bytes());
             }
             Err(why) => {
@@ -310,7 +310,7 @@ impl Core {
             if let Some(text) = reading.text {
                 self.note_text(reading.text_lane, text.of(data));
             }
-            return self.output.keep(frame, out);
+            return self.output.write_as_it_came(frame, out);
         }
         if self.is_later_answer()
             && (reading.after == After::Failure || begins_whole(&reading, data))
@@ -406,7 +406,7 @@ impl Core {
     pub(super) fn unreadable(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Draft) {
         if self.passes_unread(why) {
             self.outbox.note(Note::PassedUnread { why: why.to_string() });
-            self.output.pass();
+            self.output.note_unread();
             return frame.keep(out.buffer());
         }
         self.outbox.note(Note::Withheld { why: why.to_string() });

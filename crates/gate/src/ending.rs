@@ -28,7 +28,7 @@ impl Core {
             return;
         }
         let open = |call: &&CallSlot| !call.has_ended();
-        if self.calls.iter().filter(open).any(|call| matches!(call.state(), CallState::Live)) {
+        if self.calls.iter().filter(open).any(|call| matches!(call.state(), CallState::Streaming)) {
             // A part of it has left. Nothing may follow that a client could take for its end.
             return self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
         }

@@ -57,9 +57,6 @@ pub struct CallQuestion {
     pub slot: Slot,
     /// The call.
     pub call: ToolCall,
-    /// It was allowed by name and most of it has left; the piece that completes it has not. A
-    /// denial now ends the stream with an error.
-    pub streaming: bool,
 }
 
 /// An answer of which every call was denied.

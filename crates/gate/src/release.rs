@@ -104,10 +104,10 @@ impl Core {
             }
             None => frame.keep(out.buffer()),
         }
-        let kept = frame.is_kept(out.buffer().get(start..).unwrap_or(&[]));
-        let dangles = !frame.terminated() && kept;
-        self.output.wrote(if dangles { LastEvent::Dangling } else { LastEvent::Ended });
-        if !kept {
+        let unchanged = frame.is_kept(out.buffer().get(start..).unwrap_or(&[]));
+        let dangles = !frame.terminated() && unchanged;
+        self.output.note_written(if dangles { LastEvent::Dangling } else { LastEvent::Ended });
+        if !unchanged {
             self.report_change(reading, departure, fates);
         }
     }
@@ -266,7 +266,7 @@ impl Core {
                 }
                 Fate::Drop
             }
-            CallState::Allowed | CallState::Live if piece.opens() => {
+            CallState::Allowed | CallState::Streaming if piece.opens() => {
                 let canonical = call.canonical();
                 if piece.host == Host::Client && piece.carrier == Carrier::Listed {
                     self.lane(lane).survivors.push(piece.slot);
@@ -275,7 +275,7 @@ impl Core {
             }
             CallState::Allowed if whole && piece.is_copy() => Fate::Whole(call.canonical()),
             CallState::Allowed if whole => Fate::Drop,
-            CallState::Allowed | CallState::Live | CallState::Provider => Fate::Keep,
+            CallState::Allowed | CallState::Streaming | CallState::Provider => Fate::Keep,
             // Not settled: it cannot be here, and if it is, it does not leave.
             CallState::Naming
             | CallState::NameAsked

@@ -158,7 +158,7 @@ impl Core {
             What::Finish(_) => true,
             What::Piece(piece) => {
                 let state = self.call(piece.slot).map(|call| call.state());
-                matches!(state, Some(CallState::Allowed | CallState::Live))
+                matches!(state, Some(CallState::Allowed | CallState::Streaming))
             }
             What::End(_) | What::Text | What::Signature => false,
         };

@@ -75,8 +75,8 @@ impl Core {
             return false;
         }
         match call.state() {
-            CallState::Live if !self.streams_as_it_came(piece, data) => return false,
-            CallState::Live | CallState::Held => {}
+            CallState::Streaming if !self.streams_as_it_came(piece, data) => return false,
+            CallState::Streaming | CallState::Held => {}
             _ => return false,
         }
         if !self.add_fragment(piece) {
@@ -107,7 +107,7 @@ impl Core {
         let add = |call: &mut CallSlot| call.assembly.add_fragment(piece.raw, limit);
         let complete = self.calls.change(piece.slot, add) == Some(Added::Completes);
         let Some(call) = self.call(piece.slot) else { return true };
-        let streams = matches!(call.state(), CallState::Live);
+        let streams = matches!(call.state(), CallState::Streaming);
         // A call that leaves in another form needs all of its frames.
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);

@@ -11,7 +11,7 @@ use crate::call_table::StoredBytes;
 ///
 /// ```text
 ///           name complete               allowed by name
-///   Naming ───────────────► NameAsked ──────────────────► Live
+///   Naming ───────────────► NameAsked ──────────────────► Streaming
 ///     │                      │     │                        │ arguments complete, or the end
 ///     │ whole at once        │     │ arguments needed       ▼
 ///     │        whole at once │     └──────────► Held ────► Asked ───────────► Allowed
@@ -90,7 +90,7 @@ pub(crate) enum CallState {
     /// A rule needs its arguments, or its form is irregular: it is held until it is complete.
     Held,
     /// Allowed by name: its pieces leave, except for the one that completes it.
-    Live,
+    Streaming,
     /// It is complete, and the verdict is pending.
     Asked(PendingVerdict),
     /// A permit was given before the call's end has arrived: all of it is held until then.
@@ -173,7 +173,7 @@ impl CallSlot {
     #[inline]
     pub(crate) fn phase(&self) -> CallPhase {
         match self.state {
-            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live => {
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Streaming => {
                 CallPhase::Open
             }
             CallState::Asked(_) | CallState::Permitted | CallState::Allowed => CallPhase::Judged,
@@ -200,7 +200,7 @@ impl CallSlot {
     /// Allowed by name: its pieces leave from now on.
     pub(crate) fn stream(&mut self) {
         if matches!(self.state, CallState::NameAsked) {
-            self.state = CallState::Live;
+            self.state = CallState::Streaming;
         }
     }
 
@@ -209,7 +209,7 @@ impl CallSlot {
         let streaming = self.streams();
         if matches!(
             self.state,
-            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Streaming
         ) {
             self.state = CallState::Asked(PendingVerdict { call, streaming });
         }
@@ -248,7 +248,7 @@ impl CallSlot {
     /// Whether its verdict is known, so that a frame with a piece of it may leave.
     pub(crate) fn is_settled(&self) -> bool {
         match self.state {
-            CallState::Live
+            CallState::Streaming
             | CallState::Allowed
             | CallState::Denied(_)
             | CallState::Dropped
@@ -275,7 +275,7 @@ impl CallSlot {
     pub(crate) fn streams(&self) -> bool {
         match &self.state {
             CallState::Asked(asked) => asked.streaming,
-            state => matches!(state, CallState::Live),
+            state => matches!(state, CallState::Streaming),
         }
     }
 

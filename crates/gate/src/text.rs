@@ -632,7 +632,7 @@ impl Core {
             | CallState::Held
             | CallState::Asked(_)
             | CallState::Permitted => true,
-            CallState::Live
+            CallState::Streaming
             | CallState::Allowed
             | CallState::Denied(_)
             | CallState::Dropped

@@ -288,8 +288,11 @@ impl JudgedResponse {
 
     /// Only this call waits for its record.
     fn ask(&mut self, question: CallQuestion, cx: &mut Context<'_>) {
-        let CallQuestion { slot, call, .. } = question;
-        let Some(response_decider) = &mut self.response_decider else { return };
+        let CallQuestion { slot, call } = question;
+        let Some(response_decider) = &mut self.response_decider else {
+            let denial = Denial::refused(call.name.raw(), ENDED);
+            return self.resolve(slot, Decision::Deny(denial));
+        };
         let mut pending = response_decider.decide(call);
         match Pin::new(&mut pending).poll(cx) {
             Poll::Ready(decision) => self.answer(slot, decision),

@@ -265,7 +265,7 @@ impl Core {
         let out = out.buffer();
         let start = out.len();
         frame.keep(out);
-        self.output.wrote(LastEvent::Ended);
+        self.output.note_written(LastEvent::Ended);
         let pending = &mut texts.pending;
         if pending.is_empty() {
             (pending.place, pending.from) = (place, from);
