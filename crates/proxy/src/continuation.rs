@@ -119,11 +119,6 @@ impl Continuation {
         self.answer.add(bytes);
     }
 
-    /// How many answers came before the current one.
-    pub(crate) fn rounds(&self) -> usize {
-        self.earlier.len()
-    }
-
     /// The current answer was cut off.
     pub(crate) fn note_cut_off(&mut self) {
         self.outcome = AnswerState::BrokenOff;
