@@ -329,7 +329,7 @@ impl Gate {
     }
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
-        if !self.core.accepts(framing) {
+        if self.core.note_framing(framing).is_err() {
             self.core
                 .fail(Blame::Upstream, "the next answer has a different format from the first");
             self.input = InputBuffer::Over;

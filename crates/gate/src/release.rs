@@ -351,7 +351,7 @@ impl Core {
         let (response, conversation) = self.stored_ids();
         let state = self.lane(lane);
         let slots = std::mem::take(&mut state.removed_calls);
-        let has_answers = self.hands_out_answers();
+        let has_answers = self.take_unreported_answers();
         if slots.is_empty() && !has_answers {
             return;
         }

@@ -132,14 +132,18 @@ impl Core {
         self.rounds.as_ref().is_some_and(|rounds| rounds.fallback.is_some())
     }
 
-    /// Whether an answer of this framing can follow the answers so far.
-    pub(crate) fn accepts(&mut self, framing: Framing) -> bool {
+    /// Notes the framing of an answer.
+    pub(crate) fn note_framing(&mut self, framing: Framing) -> Result<(), OtherFraming> {
         let is_body = self.settings.requested_form == RequestedForm::Body;
         if framing == Framing::Lines && is_body && !self.is_later_answer() {
             // One line that is a body must not become several.
             self.rounds = None;
         }
-        self.rounds.as_mut().is_none_or(|it| *it.framing.get_or_insert(framing) == framing)
+        let first = self.rounds.as_mut().map(|it| *it.framing.get_or_insert(framing));
+        match first {
+            Some(first) if first != framing => Err(OtherFraming),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Whether the thinking of later answers leaves.
@@ -503,8 +507,9 @@ impl Core {
         self.fail(Blame::Upstream, why);
     }
 
-    /// Whether a turn of several answers must be handed out, although its last one lost no call.
-    pub(crate) fn hands_out_answers(&mut self) -> bool {
+    /// Whether a turn of several answers must be handed out, although its last one lost no call. It
+    /// is handed out once.
+    pub(crate) fn take_unreported_answers(&mut self) -> bool {
         match &mut self.rounds {
             Some(rounds) if !rounds.is_handed_out => {
                 let has_earlier =
@@ -546,6 +551,10 @@ impl Core {
         })
     }
 }
+
+/// An answer of this framing cannot follow the answers so far.
+#[derive(Debug)]
+pub(crate) struct OtherFraming;
 
 /// Separates texts that clients join.
 const GAP: &str = "\n\n";

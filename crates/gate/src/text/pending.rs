@@ -332,7 +332,7 @@ impl Core {
         settle: fn(&mut TextFlow) -> TextSettled,
         out: &mut Draft,
     ) -> Scanned {
-        let TakenRules::Texts(mut texts) = self.texts.take() else {
+        let TakenRules::Here(mut texts) = self.texts.take() else {
             return self.take_back(None, out);
         };
         let mut pending = std::mem::take(&mut texts.pending);
@@ -371,7 +371,8 @@ impl Core {
         let stopped = stop.or(pending.frames.len().checked_sub(1));
         let frame = stopped.and_then(|at| pending.frames.get(at)).ok_or(Misplaced)?;
         let frame = frame.frame(&pending.written, base)?;
-        Ok(self.stop_response(&frame, None, pending.place.lane, out))
+        self.stop_response(&frame, None, pending.place.lane, out);
+        Ok(false)
     }
 
     /// Notes frames that leave unchanged.
