@@ -213,7 +213,7 @@ fn a_call_is_not_put_back_where_it_cannot_be_answered() {
         assert_eq!(restored.body, None, "{request}");
         assert_eq!(
             restored.skipped,
-            [crate::request::SkippedCall { id: "rm_1".to_owned(), why: why }],
+            [crate::request::SkippedCall { id: "rm_1".to_owned(), why }],
             "{request}"
         );
     }

@@ -246,10 +246,7 @@ fn calls_that_cannot_be_put_back_stay_out() {
     ] {
         let (got, restored) = put_back(&contents, &[turn(vec![call.clone()])]);
         assert_eq!(got, contents);
-        assert_eq!(
-            restored.skipped,
-            [crate::request::SkippedCall { id: "x".to_owned(), why: why }]
-        );
+        assert_eq!(restored.skipped, [crate::request::SkippedCall { id: "x".to_owned(), why }]);
     }
     // The user does not see thinking.
     let thought = json!({ "text": "blocked: rm", "thought": true });

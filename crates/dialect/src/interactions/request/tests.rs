@@ -74,10 +74,7 @@ fn answered_calls_and_other_interactions_are_unchanged() {
         let request = json!({ "previous_interaction_id": previous, "input": input });
         let (got, restored) = put_back(&request, &turns);
         assert_eq!(got, request);
-        assert_eq!(
-            restored.skipped,
-            [crate::request::SkippedCall { id: "a".to_owned(), why: why }]
-        );
+        assert_eq!(restored.skipped, [crate::request::SkippedCall { id: "a".to_owned(), why }]);
     }
 }
 

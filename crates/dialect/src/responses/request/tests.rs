@@ -84,10 +84,7 @@ fn skips(turn: &RemovedTurn, input: &[Value], why: NotRestored) {
     let request = json!({ "input": input }).to_string();
     let restored = restore(&request, std::slice::from_ref(turn)).unwrap();
     assert_eq!((restored.body, restored.restored), (None, vec![]));
-    assert_eq!(
-        restored.skipped,
-        [crate::request::SkippedCall { id: "call_1".to_owned(), why: why }]
-    );
+    assert_eq!(restored.skipped, [crate::request::SkippedCall { id: "call_1".to_owned(), why }]);
 }
 
 fn result() -> Value {
