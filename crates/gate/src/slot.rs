@@ -105,7 +105,7 @@ pub(crate) enum CallState {
     Provider,
 }
 
-/// What is known of a call, for what arrives of it later.
+/// What is known about a call, for what arrives of it later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallPhase {
     /// Its arguments may grow.
@@ -169,7 +169,7 @@ impl CallSlot {
         &self.state
     }
 
-    /// What is known of it.
+    /// What is known about it.
     #[inline]
     pub(crate) fn phase(&self) -> CallPhase {
         match self.state {

@@ -525,7 +525,7 @@ fn removed_calls_are_handed_out_and_come_back() {
     assert_eq!(body["messages"][2]["content"][0]["is_error"], true);
 }
 
-/// A call beside the blocks of a message is no block of it.
+/// A call outside the list of blocks is not one of them.
 #[test]
 fn a_removed_call_has_its_place_among_the_blocks() {
     let stray = json!({ "type": "tool_use", "id": "stray", "name": "Read", "input": {} });
