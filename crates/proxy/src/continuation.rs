@@ -20,6 +20,8 @@ use tokio::sync::watch;
 
 use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::kept_body::{KeptAnswer, KeptBody};
+use crate::route::ProviderRoute;
+use crate::settings::ApiKey;
 
 pub(crate) use ask::{Asking, Awaited, NextAnswer};
 
@@ -39,6 +41,16 @@ pub(crate) enum KeySource {
     Client,
     /// The gateway's, in place of a gateway key.
     Gateway,
+}
+
+impl KeySource {
+    /// The gateway's own key for this route, if the request carries it.
+    pub(crate) fn of_gateway(self, route: &ProviderRoute) -> Option<&ApiKey> {
+        match self {
+            Self::Gateway => route.site.provider.api_key.as_ref(),
+            Self::Client => None,
+        }
+    }
 }
 
 /// The form of the answers of a turn.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::access::{self, AccessDenied, RequestSender, Trust};
 use crate::client_response;
-use crate::headers;
+use crate::headers::{self, BodyUse};
 use crate::kept_body::BodyRoom;
 use crate::metrics::Metrics;
 use crate::mount::{Mount, Mounts};
@@ -148,7 +148,7 @@ impl LoadedGateway {
             access::principal(given, self.trust, None, &self.decider).map_err(Refusal::Door)?;
         let (agent, session) = claims(request.headers());
         let client = ClientInfo { who: principal.who, agent, session, request: id.to_owned() };
-        headers::for_provider(request.headers_mut(), true);
+        headers::for_provider(request.headers_mut(), BodyUse::Read);
         let uri = request.uri();
         if access::contains_gateway_key(request.headers(), uri.path(), uri.query()) {
             return Err(Refusal::Door(AccessDenied::MisplacedKey));
@@ -201,7 +201,7 @@ impl LoadedGateway {
             provider_request::prepare(self, &exchange, &principal, parts, body).await?;
         let facts = RequestFacts { earlier, ..facts };
         if let Some(deleted) = deleted {
-            let refused = deleted.delete_others(self, &exchange, principal.swap, &request).await?;
+            let refused = deleted.delete_others(self, &exchange, principal.key(), &request).await?;
             if let Some(response) = refused {
                 let facts = RequestFacts::default();
                 return client_response::prepare(self, exchange, facts, response).await;

@@ -18,9 +18,9 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
 use crate::access::{self, AccessDenied, RequestSender};
-use crate::continuation::{KeySource, SentRequest};
+use crate::continuation::SentRequest;
 use crate::gateway::{LoadedGateway, ProviderExchange};
-use crate::headers;
+use crate::headers::{self, BodyUse};
 use crate::inbound;
 use crate::kept_body::{BodyRoom, KeptBody};
 use crate::refusal::Refusal;
@@ -67,7 +67,11 @@ pub(crate) async fn prepare(
     let mut headers = parts.headers;
     let route = &exchange.route;
     let mut query = parts.uri.query().map(Cow::from);
-    headers::for_provider(&mut headers, inner.inspects(route.treatment));
+    let body_use = match inner.inspects(route.treatment) {
+        true => BodyUse::Read,
+        false => BodyUse::Copied,
+    };
+    headers::for_provider(&mut headers, body_use);
     if principal.swap {
         headers::drop_keys(&mut headers);
         query = query.and_then(|query| access::without_key(&query).map(Cow::from));
@@ -110,7 +114,7 @@ pub(crate) async fn prepare(
         true => sent_request(inner, principal, &headers, &path, &body),
         false => None,
     };
-    let credentials = route.site.provider.api_key.as_ref().filter(|_| principal.swap);
+    let credentials = principal.key().of_gateway(route);
     let signing = sign::SigningRequest { route, method: &parts.method, path: &path };
     let body =
         sign::sign(signing, credentials, inner.settings.request_body, &mut headers, body).await?;
@@ -149,7 +153,7 @@ fn sent_request(
         RequestBody::Whole(body) => KeptBody::whole(&inner.body_room, body.clone()),
         RequestBody::Streamed(body) => body.copy()?,
     };
-    let key = if principal.swap { KeySource::Gateway } else { KeySource::Client };
+    let key = principal.key();
     Some(SentRequest { headers: headers.clone(), path: path.clone(), body, key })
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn binding(
 /// Converts a turn for the store. `None` if JSON cannot express it: an empty turn would be found and
 /// restore nothing.
 pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> Option<RemovedEntry> {
-    let content = serde_json::to_vec(&KeptTurn::of(turn)).ok()?;
+    let content = serde_json::to_vec(&StoredEntry::of(turn)).ok()?;
     let mut signs = states(&turn.states());
     signs.extend(fingerprints(FingerprintKind::Trace, binding, &turn.traces()));
     Some(RemovedEntry {
@@ -108,8 +108,8 @@ pub(crate) fn restore(
             .collect(),
     };
     let found = decider.find_removed(binding, &sought);
-    let FoundTurns { turns, unreadable } = parsed(&found.contents);
-    let turns = still_open(turns);
+    let FoundEntries { turns, answered: earlier, unreadable } = parsed(&found.contents);
+    let turns = still_open(turns, &earlier);
     let mut problems = Vec::new();
     let mut restored = request::restore(dialect, body, &turns).unwrap_or_else(|error| {
         tracing::error!(%error, "calls cannot be put back into a request that could be read");
@@ -141,24 +141,34 @@ pub(crate) fn stored_answers(
 ) -> Option<StoredAnswers> {
     let sought = RemovedQuery { signs: states(&[id.to_owned()]), keys: Vec::new() };
     let found = decider.find_removed(binding, &sought);
-    let mut stored =
-        parsed(&found.contents).turns.into_iter().filter_map(|kept: KeptTurn| kept.merged?.stored);
-    let is_it = |stored: &StoredIds| stored.ids.first().is_some_and(|first| first == id);
-    stored.find(is_it).map(StoredAnswers::from)
+    let turns = parsed(&found.contents).turns;
+    let mut stored = turns.into_iter().filter_map(|turn| turn.merged?.stored);
+    stored.find(|stored| stored.ids.first().is_some_and(|first| first == id))
 }
 
-/// The turns in what the store has found.
-struct FoundTurns {
-    turns: Vec<KeptTurn>,
+/// What the store has found.
+#[derive(Default)]
+struct FoundEntries {
+    turns: Vec<RemovedTurn>,
+    answered: Vec<AnsweredCalls>,
     /// How many others there are, which a newer version may have stored.
     unreadable: usize,
 }
 
-fn parsed(contents: &[Vec<u8>]) -> FoundTurns {
-    let mut found = FoundTurns { turns: Vec::new(), unreadable: 0 };
+/// Calls that a request has answered in a conversation that the provider stores.
+struct AnsweredCalls {
+    conversation: Option<String>,
+    ids: Vec<String>,
+}
+
+fn parsed(contents: &[Vec<u8>]) -> FoundEntries {
+    let mut found = FoundEntries::default();
     for content in contents {
-        match serde_json::from_slice(content) {
-            Ok(turn) => found.turns.push(turn),
+        match serde_json::from_slice::<StoredEntry>(content) {
+            Ok(entry) if entry.answered.is_empty() => found.turns.push(RemovedTurn::from(entry)),
+            Ok(StoredEntry { conversation, answered, .. }) => {
+                found.answered.push(AnsweredCalls { conversation, ids: answered });
+            }
             Err(error) => {
                 found.unreadable += 1;
                 tracing::error!(%error, "a stored turn cannot be read, so it is not restored");
@@ -187,14 +197,13 @@ fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]
 /// The turns whose calls the provider still waits for. Turns that the provider stores itself are
 /// identified by the ids of their calls: they may have been fetched, and so stored here, several
 /// times, and in a conversation each call is answered once.
-fn still_open(kept: Vec<KeptTurn>) -> Vec<RemovedTurn> {
-    let mut done: HashSet<(Option<String>, String)> = kept
+fn still_open(found: Vec<RemovedTurn>, answered: &[AnsweredCalls]) -> Vec<RemovedTurn> {
+    let mut done: HashSet<(Option<String>, String)> = answered
         .iter()
-        .flat_map(|kept| kept.answered.iter().map(|id| (kept.conversation.clone(), id.clone())))
+        .flat_map(|calls| calls.ids.iter().map(|id| (calls.conversation.clone(), id.clone())))
         .collect();
     let mut turns = Vec::new();
-    for kept in kept {
-        let mut turn = RemovedTurn::from(kept);
+    for mut turn in found {
         if let Some(state) = turn.conversation.clone().or(turn.response.clone()) {
             turn.calls.retain(|call| done.insert((Some(state.clone()), call.id.clone())));
         }
@@ -225,7 +234,7 @@ fn answered(
         return None;
     }
     let signs = states(conversation.as_slice());
-    let kept = KeptTurn { conversation, answered, ..KeptTurn::default() };
+    let kept = StoredEntry { conversation, answered, ..StoredEntry::default() };
     let content = serde_json::to_vec(&kept).inspect_err(|error| {
         tracing::error!(%error, "answered calls cannot be stored, so they may be restored again");
     });
@@ -267,9 +276,9 @@ fn states(ids: &[String]) -> Vec<[u8; 32]> {
     ids.iter().map(sign).collect()
 }
 
-/// A stored turn, or the answered calls of a conversation.
+/// What is stored: a turn or, if `answered` is not empty, the answered calls of a conversation.
 #[derive(Default, Serialize, Deserialize)]
-struct KeptTurn {
+struct StoredEntry {
     calls: Vec<StoredCall>,
     // Absent in turns that earlier versions stored. Such a turn is found only by the provider's id,
     // because it is unknown what the client received of it.
@@ -364,7 +373,7 @@ struct StoredClientView {
     signatures: Vec<[u8; 32]>,
 }
 
-impl KeptTurn {
+impl StoredEntry {
     fn of(turn: &RemovedTurn) -> Self {
         let call = |call: &RemovedCall| StoredCall {
             id: call.id.clone(),
@@ -391,8 +400,8 @@ impl KeptTurn {
     }
 }
 
-impl From<KeptTurn> for RemovedTurn {
-    fn from(kept: KeptTurn) -> Self {
+impl From<StoredEntry> for RemovedTurn {
+    fn from(kept: StoredEntry) -> Self {
         let call = |call: StoredCall| RemovedCall {
             id: call.id,
             original: call.original,
@@ -458,13 +467,13 @@ mod tests {
             last: "[3]".into(),
             stored: Some(stored),
         });
-        let text = serde_json::to_string(&KeptTurn::of(&turn)).unwrap();
-        assert_eq!(RemovedTurn::from(serde_json::from_str::<KeptTurn>(&text).unwrap()), turn);
+        let text = serde_json::to_string(&StoredEntry::of(&turn)).unwrap();
+        assert_eq!(RemovedTurn::from(serde_json::from_str::<StoredEntry>(&text).unwrap()), turn);
     }
 
     #[test]
     fn a_stored_turn_that_cannot_be_read_is_counted() {
-        let turn = serde_json::to_vec(&KeptTurn::of(&RemovedTurn::default())).unwrap();
+        let turn = serde_json::to_vec(&StoredEntry::of(&RemovedTurn::default())).unwrap();
         let found = parsed(&[b"{\"calls\":7}".to_vec(), turn]);
         assert_eq!((found.turns.len(), found.unreadable), (1, 1));
     }
@@ -474,7 +483,7 @@ mod tests {
     fn a_turn_of_an_earlier_version_is_found_by_the_provider_s_id_alone() {
         let old = r#"{"siblings":["a"],"signatures":["s"],"left":null,"calls":[{"id":"c",
             "original":"{}","place":0,"notice":"no","why":"why"}],"response":"resp"}"#;
-        let turn = RemovedTurn::from(serde_json::from_str::<KeptTurn>(old).unwrap());
+        let turn = RemovedTurn::from(serde_json::from_str::<StoredEntry>(old).unwrap());
         assert_eq!((turn.calls.len(), turn.states()), (1, vec!["resp".to_owned()]));
         let entry = entry(&turn, &[0; 32]).unwrap();
         assert!(entry.keys.is_empty() && entry.alike.is_none());

@@ -184,10 +184,7 @@ impl NextRequest {
         body: Bytes,
     ) -> Result<Request<RequestBody>, String> {
         let ProviderExchange { route, method, .. } = &*self.exchange;
-        let credentials = match self.key {
-            KeySource::Gateway => route.site.provider.api_key.as_ref(),
-            KeySource::Client => None,
-        };
+        let credentials = self.key.of_gateway(route);
         let signing = sign::SigningRequest { route, method, path: &self.path };
         let limit = body.len();
         let body = RequestBody::Whole(body);
