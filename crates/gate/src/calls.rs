@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_to_a_piece_depends_on_what_is_known_of_its_call() {
+    fn what_happens_to_a_piece_depends_on_its_call() {
         use PieceVerdict::{Add, LeaveOut, Pass, Refuse};
         let denied = |call: &mut CallSlot| call.deny(Denial::refused("rm", "no"));
         let named = || Piece { name: Some("mv".to_owned()), ..Piece::default() };
