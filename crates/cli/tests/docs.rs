@@ -450,6 +450,7 @@ fn the_limits_are_those_of_the_code() {
         ("everything held back at once", size(gate.held as u64)),
         ("the arguments of one call", size(gate.arguments as u64)),
         ("calls of one response", gate.calls.to_string()),
+        ("texts of one response that are open at once, with text rules", gate.texts.to_string()),
         ("a decoded body", size(wire.decoded_total)),
         ("decoded bytes per received byte", wire.decoded_ratio.to_string()),
         ("decoded bytes free of that ratio", size(wire.decoded_free)),

@@ -189,13 +189,19 @@ impl Assembly {
     }
 
     /// How many bytes of arguments are stored.
+    #[inline]
     pub fn kept(&self) -> usize {
         self.arguments.text().len()
     }
 
-    /// Frees the arguments. Returns the number of freed bytes.
-    pub fn forget_arguments(&mut self) -> usize {
-        self.arguments.forget(self.kind)
+    /// Frees the arguments.
+    pub fn forget_arguments(&mut self) {
+        self.arguments.forget(self.kind);
+    }
+
+    /// Frees the call as it opened: it was judged, and is not removed.
+    pub fn forget_original(&mut self) {
+        self.original = None;
     }
 
     /// Whether arguments have begun, so that the name is complete.
@@ -313,7 +319,8 @@ impl Assembly {
         }
     }
 
-    /// The call as it opened, as JSON.
+    /// The call as it opened, as JSON, unless it was freed.
+    #[inline]
     pub fn original(&self) -> Option<&str> {
         self.original.as_deref()
     }

@@ -306,12 +306,12 @@ fn edit_list<A: BlockApi + ?Sized>(
         }
     }
     edits.remove(&blocks, is_gone);
-    let mut left = (0..blocks.len()).filter(|place| !is_gone(*place)).count();
+    let mut remaining = (0..blocks.len()).filter(|place| !is_gone(*place)).count();
     for (part, fate) in reading.parts.iter().zip(fates) {
         if let (What::Finish(_), Fate::Ordinary(Some(text))) = (&part.what, fate) {
-            append_to(edits, list, left > 0, &A::text_block(text));
-            left += 1;
+            append_to(edits, list, remaining > 0, &A::text_block(text));
+            remaining += 1;
         }
     }
-    left
+    remaining
 }

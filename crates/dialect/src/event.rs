@@ -7,8 +7,8 @@ use crate::json::inside;
 use crate::side_text::SideText;
 use crate::tally::Tally;
 
-/// Identifies one call of the stream. Slots are in the order in which the calls (for Anthropic: the
-/// blocks) began.
+/// Identifies one call of the stream. Slots are in the order in which the calls began; in APIs of
+/// numbered blocks, every block has one, and so has a call in an unexpected place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Slot(pub u32);
 
@@ -29,23 +29,23 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct CallSlots {
     next: Slot,
-    left: usize,
+    remaining: usize,
 }
 
 impl CallSlots {
     pub(crate) fn new(max_calls: usize) -> Self {
-        Self { next: Slot::default(), left: max_calls }
+        Self { next: Slot::default(), remaining: max_calls }
     }
 
     /// The slot of a call.
     pub(crate) fn begin(&mut self) -> Result<Slot, Unreadable> {
-        self.left = self.left.checked_sub(1).ok_or(Unreadable::TooManyCalls)?;
+        self.remaining = self.remaining.checked_sub(1).ok_or(Unreadable::TooManyCalls)?;
         Ok(self.next.take())
     }
 
     /// How many calls may still come.
-    pub(crate) fn left(&self) -> usize {
-        self.left
+    pub(crate) fn remaining(&self) -> usize {
+        self.remaining
     }
 
     /// The slot of something that does not count as a call.
@@ -388,7 +388,7 @@ pub enum CallKind {
     Repeated,
     /// Calls of this kind have no id.
     Anonymous,
-    /// The same, and nothing of it may leave before it is complete, because clients cannot see when
+    /// It has no id, and nothing of it may leave before it is complete, because clients cannot see when
     /// it is.
     AnonymousInPieces,
 }
@@ -412,7 +412,7 @@ pub enum ArgumentsPiece {
     Whole(String),
     /// The raw content of a JSON string that contains a part of a custom tool's free text.
     Free(String),
-    /// The same, if the item that opens a call contains it: no more may follow. Some clients append
+    /// A custom tool's free text, if the item that opens a call contains it: no more may follow. Some clients append
     /// later pieces to it, and others replace it.
     WholeFree(String),
     /// A repetition of all arguments, as text: they must equal the pieces, if there were any.

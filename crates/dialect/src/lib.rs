@@ -16,7 +16,7 @@
 //! assert!(matches!(&reading.parts[0].what, What::Piece(piece) if piece.opens()));
 //! ```
 //!
-//! A dialect knows neither policies nor other dialects.
+//! A dialect does not know policies. It uses another dialect only where its API does.
 
 mod anthropic;
 mod assemble;

@@ -59,6 +59,7 @@ mod texts;
 mod tools;
 
 use std::collections::HashSet;
+use std::fmt;
 
 use callgate_json::{Error, Kind, Reader, Span, Text};
 
@@ -173,36 +174,74 @@ pub struct Restored {
     pub body: Option<String>,
     /// Ids of the restored calls.
     pub restored: Vec<String>,
-    /// Ids of the calls that were not restored, each with the reason.
-    pub skipped: Vec<(String, &'static str)>,
+    /// The calls that were not restored.
+    pub skipped: Vec<SkippedCall>,
+}
+
+/// A call that was not restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedCall {
+    /// Its id; empty for a legacy `function_call` of Chat.
+    pub id: String,
+    /// Why.
+    pub why: NotRestored,
+}
+
+/// Why a call was not restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotRestored {
+    /// No assistant message matches the call's turn: another conversation, or changed by the
+    /// client.
+    NotFound,
+    /// Turns that lost different calls look the same to the client.
+    Ambiguous,
+    /// The client itself sent a call or a result with that id.
+    Present,
+    /// No later message can contain the result.
+    Unanswered,
+    /// A result cannot name a call without an id.
+    NoId,
+    /// A message contains either one legacy call or a list.
+    Occupied,
+    /// The result of this kind of call cannot be made up.
+    NoResult,
+    /// A part of a turn of several answers cannot be restored alone.
+    AnotherCall,
+    /// Its message has no content into which calls can be put.
+    NoPlace,
+    /// The stored call is not a call.
+    Unreadable,
+}
+
+impl fmt::Display for NotRestored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotFound => "its turn is not in the request",
+            Self::Ambiguous => "several turns with different removed calls look like this one",
+            Self::Present => "the request already has a call of that id",
+            Self::Unanswered => "no later message can contain its result",
+            Self::NoId => "it has no id",
+            Self::Occupied => "the message already contains another call",
+            Self::NoResult => "a result of its kind cannot be written",
+            Self::AnotherCall => "another call of its turn cannot be put back",
+            Self::NoPlace => "its message has no place for it",
+            Self::Unreadable => "its stored copy cannot be read",
+        })
+    }
+}
+
+impl fmt::Display for SkippedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id.as_str() {
+            "" => self.why.fmt(f),
+            id => write!(f, "{id}: {}", self.why),
+        }
+    }
 }
 
 impl Restored {
-    /// No assistant message matches the call's turn: another conversation, or changed by the
-    /// client.
-    pub const NOT_FOUND: &'static str = "its turn is not in the request";
-    /// Turns that lost different calls look the same to the client.
-    pub const AMBIGUOUS: &'static str =
-        "several turns with different removed calls look like this one";
-    /// The client itself sent a call or a result with that id.
-    pub const PRESENT: &'static str = "the request already has a call of that id";
-    /// No later message can contain the result.
-    pub const UNANSWERED: &'static str = "no later message can contain its result";
-    /// A result cannot name a call without an id.
-    pub const NO_ID: &'static str = "it has no id";
-    /// A message contains either one legacy call or a list.
-    pub const OCCUPIED: &'static str = "the message already contains another call";
-    /// The result of this kind of call cannot be made up.
-    pub const NO_RESULT: &'static str = "a result of its kind cannot be written";
-    /// A part of a turn of several answers cannot be restored alone.
-    pub const ANOTHER_CALL: &'static str = "another call of its turn cannot be put back";
-    /// Its message has no content into which calls can be put.
-    pub const NO_PLACE: &'static str = "its message has no place for it";
-    /// The stored call is not a call.
-    pub const UNREADABLE: &'static str = "its stored copy cannot be read";
-
-    fn skip(&mut self, call: &RemovedCall, why: &'static str) {
-        self.skipped.push((call.id.clone(), why));
+    pub(crate) fn skip(&mut self, call: &RemovedCall, why: NotRestored) {
+        self.skipped.push(SkippedCall { id: call.id.clone(), why });
     }
 }
 
@@ -245,7 +284,7 @@ impl Plan<'_> {
                 out.restored.extend(earlier.flat_map(|answer| answer.ids.iter().cloned()));
                 out.restored.extend(self.calls.iter().map(|call| call.id.clone()));
             }
-            Placed::No => self.calls.iter().for_each(|call| out.skip(call, Restored::NO_PLACE)),
+            Placed::No => self.calls.iter().for_each(|call| out.skip(call, NotRestored::NoPlace)),
         }
     }
 }
@@ -256,7 +295,7 @@ pub(crate) fn plan<'t>(
     seen: &[ClientMessage<'_>],
     turns: &'t [RemovedTurn],
     mut known: HashSet<String>,
-    refuse: impl Fn(usize, &RemovedTurn, &RemovedCall) -> Option<&'static str>,
+    refuse: impl Fn(usize, &RemovedTurn, &RemovedCall) -> Option<NotRestored>,
     out: &mut Restored,
 ) -> Vec<Plan<'t>> {
     let mut plans = Vec::new();
@@ -268,12 +307,12 @@ pub(crate) fn plan<'t>(
             let is_twin = |other: &&RemovedCall| other.id == call.id;
             let is_known = known.contains(&call.id) || calls.iter().any(is_twin);
             if !call.id.is_empty() && is_known {
-                out.skip(call, Restored::PRESENT);
+                out.skip(call, NotRestored::Present);
                 continue;
             }
             match found {
-                TurnMatch::Nowhere => out.skip(call, Restored::NOT_FOUND),
-                TurnMatch::Unclear => out.skip(call, Restored::AMBIGUOUS),
+                TurnMatch::Nowhere => out.skip(call, NotRestored::NotFound),
+                TurnMatch::Unclear => out.skip(call, NotRestored::Ambiguous),
                 TurnMatch::At(place) => match refuse(place, turn, call) {
                     Some(why) => out.skip(call, why),
                     None => calls.push(call),
@@ -282,11 +321,11 @@ pub(crate) fn plan<'t>(
         }
         calls.sort_by_key(|call| call.place);
         if is_present {
-            calls.iter().for_each(|call| out.skip(call, Restored::PRESENT));
+            calls.iter().for_each(|call| out.skip(call, NotRestored::Present));
             continue;
         }
         if turn.merged.is_some() && out.skipped.len() > skipped {
-            calls.iter().for_each(|call| out.skip(call, Restored::ANOTHER_CALL));
+            calls.iter().for_each(|call| out.skip(call, NotRestored::AnotherCall));
             continue;
         }
         let is_idle = calls.is_empty() && turn.merged.is_none();
@@ -330,11 +369,11 @@ pub(crate) fn model_turns<T>(
 }
 
 /// Why a call cannot be put back with a result that names it.
-pub(crate) fn refusal(call: &RemovedCall) -> Option<&'static str> {
+pub(crate) fn refusal(call: &RemovedCall) -> Option<NotRestored> {
     if call.id.is_empty() {
-        return Some(Restored::NO_ID);
+        return Some(NotRestored::NoId);
     }
-    whole_object(&call.original).is_none().then_some(Restored::UNREADABLE)
+    whole_object(&call.original).is_none().then_some(NotRestored::Unreadable)
 }
 
 /// The results of calls that the provider still has. `known` are the ids in the request; `refuse`
@@ -342,13 +381,13 @@ pub(crate) fn refusal(call: &RemovedCall) -> Option<&'static str> {
 pub(crate) fn results_of_kept(
     turns: &[&RemovedTurn],
     known: &mut HashSet<String>,
-    refuse: impl Fn(&RemovedCall) -> Option<&'static str>,
+    refuse: impl Fn(&RemovedCall) -> Option<NotRestored>,
     result: impl Fn(&RemovedCall) -> Option<String>,
     out: &mut Restored,
 ) -> Vec<String> {
     let mut results = Vec::new();
     for call in turns.iter().flat_map(|turn| &turn.calls) {
-        let is_present = known.contains(&call.id).then_some(Restored::PRESENT);
+        let is_present = known.contains(&call.id).then_some(NotRestored::Present);
         match is_present.or_else(|| refuse(call)) {
             Some(why) => out.skip(call, why),
             None => {

@@ -68,7 +68,8 @@ pub struct TurnFacts {
     pub arguments_end_a_call: bool,
     /// A call's name may come in pieces.
     pub name_may_grow: bool,
-    /// A call's slot is its position among all blocks of the turn, and not only among calls.
+    /// Every block of the turn has a slot, and not only calls: but for calls in unexpected places,
+    /// a call's slot is its position among the blocks.
     pub counts_blocks: bool,
     /// The API accepts a turn in which a text follows a call, so that a notice may do so. The
     /// official clients show it: `crates/cli/tests/gateway/conversations.rs`.
@@ -221,7 +222,7 @@ pub trait Write: Debug + Send {
         self.write_frame(leaving, out);
     }
 
-    /// The same for a frame from which no call in an unexpected place has to be removed.
+    /// Like [`Self::write`], for a frame from which no call in an unexpected place has to be removed.
     fn write_frame(&mut self, leaving: &Leaving<'_>, out: &mut Vec<u8>);
 
     /// The text of a frame that also contains calls, to leave before them; `None` if a frame is
@@ -265,6 +266,6 @@ pub trait Write: Debug + Send {
         self.whole_body(data, reading, orders)
     }
 
-    /// The same for a body from which no call in an unexpected place has to be removed.
+    /// Like [`Self::write_body`], for a body from which no call in an unexpected place has to be removed.
     fn whole_body(&mut self, data: &str, reading: &Reading, orders: Orders<'_>) -> Option<String>;
 }

@@ -1,7 +1,8 @@
 //! The metadata of a response: its tokens, and its stop reason.
 //!
-//! Only records use these numbers. A field that is not a count is treated as missing, and is never
-//! a reason to refuse a frame.
+//! Records use the numbers, and so does the limit on the tokens of a turn that goes on after a
+//! denial; restoring uses the ids. A field that is not a count is treated as missing, and is never a
+//! reason to refuse a frame.
 
 use callgate_json::{Span, Text};
 
@@ -83,7 +84,7 @@ pub(crate) fn counts<const N: usize>(
     counts_within(data, object, keys, []).0
 }
 
-/// The same, and one count each of nested objects: the object's key, then the count's.
+/// Like [`counts`], and one count each of nested objects: the object's key, then the count's.
 pub(crate) fn counts_within<const N: usize, const M: usize>(
     data: &str,
     object: Span,

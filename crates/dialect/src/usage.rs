@@ -48,7 +48,7 @@ impl TurnUsage {
         sum(&self.spent, &self.own)
     }
 
-    /// The same at an end that counts `last`.
+    /// Like [`Self::total`], at an end that counts `last`.
     pub(crate) fn total_with(&self, last: &str) -> String {
         if self.is_given_up { self.total() } else { sum(&self.spent, last) }
     }

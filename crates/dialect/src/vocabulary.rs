@@ -45,7 +45,7 @@ fn may_fold(text: &[u8]) -> bool {
     letter.is_none_or(|letter| letter.chars().any(folds_to_ascii))
 }
 
-/// The same for a text with such letters.
+/// Like [`ends_with`], for a text with such letters.
 #[cold]
 fn folds_to_end(text: &[u8], word: &str) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return true };

@@ -1,16 +1,35 @@
 //! All calls of a response.
 
-use callgate_dialect::{Lane, Slot};
+use callgate_dialect::{Carrier, Lane, Slot};
 
 use crate::slot::CallSlot;
+
+/// How many bytes of calls are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct StoredBytes {
+    /// Of arguments.
+    pub(crate) arguments: usize,
+    /// Of the calls as they opened.
+    pub(crate) originals: usize,
+}
+
+impl StoredBytes {
+    /// The sum, after one part of it has changed.
+    fn replace(self, before: Self, after: Self) -> Self {
+        Self {
+            arguments: self.arguments - before.arguments + after.arguments,
+            originals: self.originals - before.originals + after.originals,
+        }
+    }
+}
 
 /// The calls of a response so far.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     /// Sorted by slot.
     calls: Vec<CallSlot>,
-    /// Bytes of stored arguments, of calls that are held or were removed.
-    argument_bytes: usize,
+    /// What is stored of all calls.
+    stored: StoredBytes,
     /// The lane of the first call.
     first_lane: Option<Lane>,
     /// There are calls in more than one lane, in an API in which some clients mix them up.
@@ -66,20 +85,31 @@ impl CallTable {
         self.calls.iter().any(CallSlot::streams)
     }
 
-    /// How many bytes of arguments are stored.
-    pub(crate) fn argument_bytes(&self) -> usize {
-        self.argument_bytes
+    /// How much is stored of all calls.
+    pub(crate) fn stored(&self) -> StoredBytes {
+        self.stored
     }
 
-    /// More bytes of arguments are stored.
-    pub(crate) fn store(&mut self, bytes: usize) {
-        self.argument_bytes += bytes;
+    /// Changes what is stored of a call. All changes of that go through here, so that the sum is
+    /// always right.
+    #[inline]
+    pub(crate) fn change<R>(
+        &mut self,
+        slot: Slot,
+        change: impl FnOnce(&mut CallSlot) -> R,
+    ) -> Option<R> {
+        let call = self.get_mut(slot)?;
+        let before = call.stored();
+        let result = change(call);
+        let after = call.stored();
+        self.stored = self.stored.replace(before, after);
+        Some(result)
     }
 
-    /// Frees the arguments of a call.
-    pub(crate) fn forget_arguments(&mut self, slot: Slot) {
-        let freed = self.get_mut(slot).map_or(0, |call| call.assembly.forget_arguments());
-        self.argument_bytes = self.argument_bytes.saturating_sub(freed);
+    /// How many calls in unexpected places came before this one.
+    pub(crate) fn strays_before(&self, slot: Slot) -> usize {
+        let is_stray = |call: &&CallSlot| call.carrier == Carrier::Stray && call.slot < slot;
+        self.calls.iter().filter(is_stray).count()
     }
 
     /// Another answer begins, with calls of its own.

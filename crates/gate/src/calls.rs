@@ -2,14 +2,14 @@
 
 use callgate_dialect::{
     Added, After, ArgumentsPiece, Assembly, Blame, COPIES_DIFFER, CallKind, Carrier, Host, Lane,
-    Part, Piece, PieceRole, Reading, Slot, What,
+    Part, Piece, PieceRole, Reading, Slot, TurnFacts, What,
 };
 use callgate_json::Value;
 use callgate_policy::{Decision, Denial, NameDecision};
 
 use crate::core::{Core, TurnState};
 use crate::gate::{CallQuestion, NameQuestion, Note, Step};
-use crate::slot::{CallSlot, CallState, LanePosition};
+use crate::slot::{Allowed, CallPhase, CallSlot, CallState, LanePosition};
 
 impl Core {
     pub(super) fn is_second_lane(&self, part: &Part) -> bool {
@@ -36,7 +36,7 @@ impl Core {
         for (place, part) in reading.parts.iter().enumerate() {
             match &part.what {
                 What::Piece(piece) => {
-                    if !self.piece(part, piece) {
+                    if !self.add_piece(part, piece) {
                         refused.push(place);
                     }
                     if piece.carrier == Carrier::Listed && piece.host == Host::Client {
@@ -48,7 +48,7 @@ impl Core {
                         }
                     }
                     if piece.ends() {
-                        self.ends(piece.slot);
+                        self.note_end(piece.slot);
                     }
                 }
                 // Its turn has ended before: the end was written there, or will be.
@@ -59,20 +59,20 @@ impl Core {
                     if has_stray {
                         self.refuse_end(*slot, "another call is next to its end");
                     }
-                    self.ends(*slot);
+                    self.note_end(*slot);
                 }
-                What::Finish(_) => self.turn_ends(part.lane),
+                What::Finish(_) => self.end_turn(part.lane),
                 What::Text | What::Signature => {}
             }
         }
         if reading.after == After::Done {
             let lanes: Vec<Lane> = self.calls.iter().map(|call| call.lane).collect();
-            lanes.into_iter().for_each(|lane| self.turn_ends(lane));
+            lanes.into_iter().for_each(|lane| self.end_turn(lane));
         }
         if reading.after == After::Failure {
             self.drop_unfinished();
             let is_cut =
-                |call: &CallSlot| !call.has_ended() && matches!(call.state(), CallState::Live);
+                |call: &CallSlot| !call.has_ended() && matches!(call.state(), CallState::Streaming);
             if self.calls.iter().any(is_cut) {
                 self.turn = TurnState::FailedInsideCall;
             }
@@ -82,81 +82,61 @@ impl Core {
         refused
     }
 
-    /// Adds a piece to its call. Returns `false` if the piece is refused: it extends a complete
-    /// call, or changes its name.
-    pub(super) fn piece(&mut self, part: &Part, piece: &Piece) -> bool {
-        let limit = self.limits().arguments;
+    /// Adds a piece to its call. Returns `false` if the piece is left out of its frame.
+    pub(super) fn add_piece(&mut self, part: &Part, piece: &Piece) -> bool {
         if let PieceRole::Open(kind) = piece.role {
-            self.open(part.lane, kind, piece);
+            self.open_call(part.lane, kind, piece);
         } else if let Some(agrees) = self.repeats(piece) {
             return agrees;
         }
-        let grows = self.api().facts().name_may_grow;
-        let by_arguments = self.api().facts().arguments_end_a_call;
-        let Some(call) = self.call_mut(piece.slot) else { return false };
-        let denied = matches!(call.state(), CallState::Denied(_));
-        let grown_up = !matches!(call.state(), CallState::Naming);
-        let conflict = match call.assembly.conflict(piece) {
-            None if grown_up && call.assembly.renames(piece) => Some("its name changes"),
-            conflict => conflict,
-        };
-        let provider = matches!(call.state(), CallState::Provider);
-        if let (false, Some(why)) = (denied || provider, conflict) {
-            self.refuse_piece(piece.slot, why);
-            // With its first piece the whole call is refused, and leaves as a denied call does.
-            return piece.opens();
-        }
-        // If a call has its own end, nothing of it leaves after that.
-        let over = call.has_ended() && !piece.opens() && !denied;
-        if over && (!by_arguments || matches!(call.state(), CallState::Provider | CallState::Live))
-        {
-            if Assembly::brings_arguments(piece) {
-                self.refuse_piece(piece.slot, "text follows its end");
+        let facts = self.api().facts();
+        let Some(call) = self.call(piece.slot) else { return false };
+        match classify(call, piece, facts) {
+            PieceVerdict::Add => {}
+            PieceVerdict::Pass => return true,
+            PieceVerdict::LeaveOut(why) => {
+                if let Some(why) = why {
+                    self.refuse_piece(piece.slot, why);
+                }
+                return false;
             }
-            return false;
-        }
-        // A judged call must not change.
-        if matches!(
-            call.state(),
-            CallState::Asked(_) | CallState::Permitted | CallState::Allowed | CallState::Dropped
-        ) {
-            let brings = Assembly::brings_arguments(piece);
-            if brings {
-                self.refuse_piece(piece.slot, "text follows its complete arguments");
+            PieceVerdict::Refuse(why) => {
+                self.refuse_piece(piece.slot, why);
+                // With its first piece the whole call is refused, and leaves as a denied call does.
+                return piece.opens();
             }
-            return !brings;
         }
-        // Another copy of complete arguments, even an empty one, replaces them in some clients.
-        if call.assembly.came_whole() && !piece.opens() && !Assembly::brings_arguments(piece) {
-            return matches!(piece.arguments, ArgumentsPiece::None);
-        }
-        let kept = call.assembly.kept();
-        let added = call.assembly.add(piece, limit);
-        let grown = call.assembly.kept().saturating_sub(kept);
-        let named = call.assembly.is_named() && (call.assembly.arguments_begun() || !grows);
-        let complete = added == Added::Completes;
+        let limit = self.limits().arguments;
+        let added = self.calls.change(piece.slot, |call| call.assembly.add(piece, limit));
+        let Some(call) = self.call(piece.slot) else { return false };
+        let has_name = call.assembly.is_named();
+        let is_named = has_name && (call.assembly.arguments_begun() || !facts.name_may_grow);
+        let complete = added == Some(Added::Completes);
         // If the call's own end is still to come, the verdict need not wait for it: only white
         // space may be added now. The call itself does wait for its end. A call that is rewritten
         // needs all of its frames.
-        let early = complete && (by_arguments || !call.leaves_whole());
+        let early = complete && (facts.arguments_end_a_call || !call.leaves_whole());
         match call.state() {
-            CallState::Naming if complete && by_arguments => self.ask(piece.slot),
-            CallState::Naming if named => self.ask_name(piece.slot),
-            CallState::NameAsked if complete && by_arguments => self.ask(piece.slot),
+            CallState::Naming | CallState::NameAsked if complete && facts.arguments_end_a_call => {
+                self.ask(piece.slot);
+            }
+            CallState::Naming if is_named => self.ask_name(piece.slot),
             CallState::Held if early => self.ask(piece.slot),
-            CallState::Live if complete => self.ask(piece.slot),
+            CallState::Streaming if complete => self.ask(piece.slot),
             _ => {}
         }
-        self.store_arguments(grown);
+        self.check_stored();
         true
     }
 
-    /// The arguments of a call have grown by this many bytes.
-    pub(super) fn store_arguments(&mut self, grown: usize) {
-        self.calls.store(grown);
-        let limit = self.limits().arguments.saturating_mul(LARGEST_CALLS);
-        if self.calls.argument_bytes() > limit {
+    /// Fails the response if too much is stored of its calls.
+    pub(super) fn check_stored(&mut self) {
+        let stored = self.calls.stored();
+        if stored.arguments > self.limits().arguments.saturating_mul(LARGEST_CALLS) {
             self.fail(Blame::Refused, "the arguments of its calls are larger than the limit");
+        }
+        if stored.originals > self.limits().held {
+            self.fail(Blame::Refused, "more bytes are held than the limit");
         }
     }
 
@@ -165,12 +145,10 @@ impl Core {
     fn repeats(&mut self, piece: &Piece) -> Option<bool> {
         let ArgumentsPiece::Again(text) = &piece.arguments else { return None };
         let call = self.call(piece.slot)?;
-        let judged = matches!(
-            call.state(),
-            CallState::Asked(_) | CallState::Permitted | CallState::Allowed | CallState::Dropped
-        );
+        let phase = call.phase();
+        let judged = matches!(phase, CallPhase::Judged | CallPhase::Dropped);
         let first = !judged && !call.has_ended() && !call.assembly.arguments_begun();
-        if matches!(call.state(), CallState::Denied(_) | CallState::Provider | CallState::Dropped) {
+        if matches!(phase, CallPhase::Denied | CallPhase::Provider | CallPhase::Dropped) {
             return (!first).then_some(true);
         }
         let why = match piece.refuse {
@@ -203,13 +181,18 @@ impl Core {
 
     /// Frees the arguments of a call.
     pub(crate) fn forget_arguments(&mut self, slot: Slot) {
-        self.calls.forget_arguments(slot);
+        self.calls.change(slot, |call| call.assembly.forget_arguments());
     }
 
-    pub(super) fn open(&mut self, lane: Lane, kind: CallKind, piece: &Piece) {
+    /// Frees what is stored of a call only to put it back: it is not removed.
+    fn forget_original(&mut self, slot: Slot) {
+        self.calls.change(slot, |call| call.assembly.forget_original());
+    }
+
+    pub(super) fn open_call(&mut self, lane: Lane, kind: CallKind, piece: &Piece) {
         let first = self.calls.first_lane(lane);
         let place = match self.api().facts().counts_blocks {
-            true => piece.slot.0 as usize,
+            true => piece.slot.0 as usize - self.calls.strays_before(piece.slot),
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
         let is_behind =
@@ -245,11 +228,9 @@ impl Core {
     /// Refuses a piece of a call, and with it the whole call if it has not been judged.
     pub(super) fn refuse_piece(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call_mut(slot) else { return };
-        match call.state() {
-            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live => {
-                self.refuse(slot, why)
-            }
-            _ => {
+        match call.phase() {
+            CallPhase::Open => self.refuse(slot, why),
+            CallPhase::Judged | CallPhase::Denied | CallPhase::Dropped | CallPhase::Provider => {
                 let tool = call.assembly.name().to_owned();
                 self.outbox.note(Note::Refused { tool, why: why.to_owned() });
             }
@@ -257,19 +238,19 @@ impl Core {
     }
 
     /// The call's own end has arrived.
-    pub(super) fn ends(&mut self, slot: Slot) {
+    pub(super) fn note_end(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
         if call.has_ended() {
             return;
         }
         call.end();
         match call.state() {
-            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live => {
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Streaming => {
                 self.ask(slot)
             }
             CallState::Provider => self.observe(slot),
             CallState::Denied(_) => self.report_completed(slot),
-            CallState::Permitted => self.release(slot),
+            CallState::Permitted => self.allow_call(slot),
             CallState::Asked(_) | CallState::Allowed | CallState::Dropped => {}
         }
         if !self.queue.is_empty() {
@@ -296,10 +277,10 @@ impl Core {
     }
 
     /// The end of a turn ends all of its calls.
-    pub(super) fn turn_ends(&mut self, lane: Lane) {
+    pub(super) fn end_turn(&mut self, lane: Lane) {
         self.turn.end();
         let open = self.calls.slots_where(|call| call.lane == lane && !call.has_ended());
-        open.into_iter().for_each(|slot| self.ends(slot));
+        open.into_iter().for_each(|slot| self.note_end(slot));
     }
 
     /// Reports a call that the provider has run.
@@ -309,6 +290,7 @@ impl Core {
         if let Ok(call) = call.assembly.whole(&origin) {
             self.outbox.note(Note::Observed(call));
         }
+        self.forget_original(slot);
     }
 
     /// Asks for a verdict by the name alone.
@@ -352,7 +334,7 @@ impl Core {
             Ok(whole) => {
                 call.ask(whole.clone());
                 self.queue.allow_overtaking();
-                let question = CallQuestion { slot, call: whole, streaming };
+                let question = CallQuestion { slot, call: whole };
                 self.outbox.push(Step::Judge(question));
             }
             Err(why) => self.refuse(slot, &why.to_string()),
@@ -446,7 +428,7 @@ impl Core {
             }
             return;
         }
-        self.release(slot);
+        self.allow_call(slot);
     }
 
     /// Whether the end of a call is still to come, and nothing of the call has left.
@@ -455,11 +437,15 @@ impl Core {
     }
 
     /// The call is complete and may leave.
-    fn release(&mut self, slot: Slot) {
+    fn allow_call(&mut self, slot: Slot) {
         self.queue.mark_dirty();
-        let is_much = self.calls.argument_bytes() > self.limits().arguments;
+        let is_much = self.calls.stored().arguments > self.limits().arguments;
         let Some(call) = self.call_mut(slot) else { return };
-        call.allow();
+        if call.allow() == Allowed::No {
+            return;
+        }
+        self.forget_original(slot);
+        let Some(call) = self.call_mut(slot) else { return };
         if call.rewritten.is_some() {
             return;
         }
@@ -485,11 +471,11 @@ impl Core {
         if !readable {
             return self.refuse(slot, "a part that must be removed cannot be removed");
         }
-        let length = arguments.len();
-        call.rewritten = Some(arguments);
-        call.take_digest();
-        self.forget_arguments(slot);
-        self.calls.store(length);
+        self.calls.change(slot, |call| {
+            call.rewritten = Some(arguments);
+            call.take_digest();
+            call.assembly.forget_arguments();
+        });
         self.permit(slot);
     }
 
@@ -516,7 +502,7 @@ impl Core {
                 true
             }
             CallState::Asked(_) => self.lacks_its_end(call),
-            CallState::Live
+            CallState::Streaming
             | CallState::Allowed
             | CallState::Denied(_)
             | CallState::Dropped
@@ -531,6 +517,7 @@ impl Core {
         call.drop_out();
         let tool = call.assembly.name().to_owned();
         self.outbox.note(Note::Dropped { tool, why });
+        self.forget_original(slot);
     }
 
     pub(crate) fn call(&self, slot: Slot) -> Option<&CallSlot> {
@@ -549,3 +536,95 @@ const KEPT_ARGUMENTS: usize = 16 * 1024;
 /// How many calls of the largest size one response may contain. The limit for one call alone would
 /// let a response with many of them fill the memory.
 const LARGEST_CALLS: usize = 16;
+
+/// What happens to a piece of a call.
+#[derive(Debug, PartialEq, Eq)]
+enum PieceVerdict {
+    /// It is added to the call.
+    Add,
+    /// It adds nothing, and leaves or stays with the call.
+    Pass,
+    /// It is left out of its frame. If there is a reason, the call is refused, unless its verdict is
+    /// known.
+    LeaveOut(Option<&'static str>),
+    /// It cannot belong to the call.
+    Refuse(&'static str),
+}
+
+/// What happens to a piece that does not repeat the whole call.
+fn classify(call: &CallSlot, piece: &Piece, facts: &TurnFacts) -> PieceVerdict {
+    let phase = call.phase();
+    let is_judged_here = !matches!(phase, CallPhase::Denied | CallPhase::Provider);
+    let has_name = !matches!(call.state(), CallState::Naming);
+    let renamed = || (has_name && call.assembly.renames(piece)).then_some("its name changes");
+    let conflict = call.assembly.conflict(piece).or_else(renamed);
+    if let (true, Some(why)) = (is_judged_here, conflict) {
+        return PieceVerdict::Refuse(why);
+    }
+    let brings = || Assembly::brings_arguments(piece);
+    // If a call has its own end, nothing of it leaves after that.
+    let over = call.has_ended() && !piece.opens() && phase != CallPhase::Denied;
+    let leaves_in_pieces = matches!(call.state(), CallState::Provider | CallState::Streaming);
+    if over && (!facts.arguments_end_a_call || leaves_in_pieces) {
+        return PieceVerdict::LeaveOut(brings().then_some("text follows its end"));
+    }
+    match phase {
+        // A judged call must not change.
+        CallPhase::Judged | CallPhase::Dropped if brings() => {
+            PieceVerdict::LeaveOut(Some("text follows its complete arguments"))
+        }
+        CallPhase::Judged | CallPhase::Dropped => PieceVerdict::Pass,
+        // Another copy of complete arguments, even an empty one, replaces them in some clients.
+        _ if call.assembly.came_whole() && !piece.opens() && !brings() => match piece.arguments {
+            ArgumentsPiece::None => PieceVerdict::Pass,
+            _ => PieceVerdict::LeaveOut(None),
+        },
+        CallPhase::Open | CallPhase::Denied | CallPhase::Provider => PieceVerdict::Add,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_dialect::Dialect;
+
+    use super::*;
+
+    fn call(change: impl FnOnce(&mut CallSlot)) -> CallSlot {
+        let role = PieceRole::Open(CallKind::default());
+        let first = Piece { role, name: Some("rm".to_owned()), ..Piece::default() };
+        let mut call = CallSlot::new(Lane(0), CallKind::default(), &first, 0, LanePosition::Only);
+        let _ = call.assembly.add(&first, 1 << 20);
+        change(&mut call);
+        call
+    }
+
+    fn piece(arguments: &str) -> Piece {
+        Piece { arguments: ArgumentsPiece::Fragment(arguments.to_owned()), ..Piece::default() }
+    }
+
+    #[test]
+    fn what_happens_to_a_piece_depends_on_its_call() {
+        use PieceVerdict::{Add, LeaveOut, Pass, Refuse};
+        let denied = |call: &mut CallSlot| call.deny(Denial::refused("rm", "no"));
+        let named = || Piece { name: Some("mv".to_owned()), ..Piece::default() };
+        let late = LeaveOut(Some("text follows its end"));
+        let messages = Dialect::Anthropic.facts();
+        for (what, call, piece, want) in [
+            ("of an open call", call(|_| {}), piece("{"), Add),
+            ("another name, while it may grow", call(|_| {}), named(), Add),
+            ("another name", call(CallSlot::ask_by_name), named(), Refuse("its name changes")),
+            ("after the end", call(CallSlot::end), piece("{"), late),
+            ("white space after the end", call(CallSlot::end), piece(" "), LeaveOut(None)),
+            ("of a dropped call", call(CallSlot::drop_out), piece(" "), LeaveOut(None)),
+            ("of a denied call", call(denied), piece("{"), Add),
+            ("another name of a denied call", call(denied), named(), Add),
+        ] {
+            assert_eq!(classify(&call, &piece, messages), want, "{what}");
+        }
+        let by_arguments = Dialect::OpenAiChat.facts();
+        let dropped = call(CallSlot::drop_out);
+        assert_eq!(classify(&dropped, &piece(" "), by_arguments), Pass);
+        let changed = LeaveOut(Some("text follows its complete arguments"));
+        assert_eq!(classify(&dropped, &piece("x"), by_arguments), changed);
+    }
+}

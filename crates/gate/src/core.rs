@@ -10,8 +10,9 @@ use crate::call_table::CallTable;
 use crate::draft::{Draft, Output};
 use crate::gate::{Note, Outbox, Step, Usage};
 use crate::lanes::Lanes;
+use crate::progress::ResponseProgress;
 use crate::queue::{FrameQueue, QueuedBytes, QueuedFrame, ReleaseOrder};
-use crate::rounds::{Rounds, Shown};
+use crate::rounds::Rounds;
 use crate::settings::GateLimits;
 use crate::slot::{CallSlot, CallState};
 use crate::text::TextRules;
@@ -42,11 +43,9 @@ pub(crate) struct Core {
     /// The text rules for the response.
     pub(crate) texts: TextRules,
     pub(crate) output: Output,
-    pub(crate) stream: ResponseState,
+    pub(crate) progress: ResponseProgress,
     /// The answers of the turn, if it may continue after a denial.
     pub(crate) rounds: Option<Box<Rounds>>,
-    /// Where denied calls are shown.
-    pub(crate) shown: Shown,
     /// The records of denied calls that the next frame would have begun.
     pub(crate) announced: Vec<String>,
 }
@@ -57,7 +56,7 @@ pub(crate) enum TurnState {
     Open,
     /// A turn or the response has ended: no more ends of blocks are expected.
     Over,
-    /// The same, and the upstream reported a failure inside a call that had begun to leave.
+    /// Over, and the upstream reported a failure inside a call that had begun to leave.
     FailedInsideCall,
 }
 
@@ -74,19 +73,6 @@ impl TurnState {
             *self = Self::Open;
         }
     }
-}
-
-/// The state of the whole response.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ResponseState {
-    /// Frames are read.
-    Passing,
-    /// An error ends it: the error is written next, and nothing more is read.
-    Failing { blame: Blame, message: String, as_body: bool },
-    /// Everything was written; the driver gets the ending next.
-    Closed(crate::Ending),
-    /// The driver has received the ending.
-    Ended(crate::Ending),
 }
 
 impl Core {
@@ -114,9 +100,8 @@ impl Core {
             model: None,
             reported: Vec::new(),
             output: Output::new(usual_framing(dialect)),
-            stream: ResponseState::Passing,
-            rounds: continues.then(Box::default),
-            shown: Shown::Events,
+            progress: ResponseProgress::new(),
+            rounds: continues.then(|| Box::new(Rounds::new())),
             announced: Vec::new(),
         }
     }
@@ -131,7 +116,7 @@ impl Core {
         self.texts = TextRules::new(self.settings.text.clone());
     }
 
-    /// The usual framing of the dialect, as long as no frame has arrived.
+    /// The usual framing of the dialect.
     pub(crate) fn usual_framing(&self) -> Framing {
         usual_framing(self.dialect)
     }
@@ -148,28 +133,27 @@ impl Core {
     /// The step that the driver must take before anything else is read.
     #[inline]
     pub(crate) fn next_step(&mut self, out: &mut Draft) -> Option<Step> {
-        if !self.queue.is_dirty() && self.outbox.is_empty() && self.stream == ResponseState::Passing
-        {
+        if !self.queue.is_dirty() && self.outbox.is_empty() && self.progress.is_passing() {
             return None;
         }
         // The step hands out what was written.
         self.scan_pending(out);
         // After an error has ended the stream, no held frame leaves before it.
-        if self.queue.is_dirty() && self.stream == ResponseState::Passing {
+        if self.queue.is_dirty() && self.progress.is_passing() {
             self.flush(ReleaseOrder::InOrder, out);
         }
         if let Some(step) = self.outbox.pop() {
             return Some(step);
         }
-        match self.stream {
-            ResponseState::Passing => None,
-            _ => self.ending(out),
+        match self.progress.is_passing() {
+            true => None,
+            false => self.ending(out),
         }
     }
 
     /// Takes one frame.
     pub(crate) fn handle_frame(&mut self, frame: &Frame<'_>, out: &mut Draft) {
-        if self.stream != ResponseState::Passing {
+        if !self.progress.is_passing() {
             return;
         }
         self.output.follow(frame);
@@ -213,14 +197,14 @@ impl Core {
             // It is the beginning of an event, and the end of an earlier answer follows.
             return;
         }
-        self.output.pass();
+        self.output.note_unread();
         if frame.is_bracket() {
             self.write_all_held_back(out);
         }
         if frame.is_bracket() && (!self.queue.is_empty() || self.rounds.is_some()) {
             return self.bracket(frame, out);
         }
-        self.output.keep(frame, out);
+        self.output.write_as_it_came(frame, out);
     }
 
     /// Handles `[` or `]` of a JSON array. All answers of a turn share one array.
@@ -260,7 +244,7 @@ impl Core {
             }
             Err(why) if self.passes_unread(&why) => {
                 self.outbox.note(Note::PassedUnread { why: why.to_string() });
-                self.output.pass();
+                self.output.note_unread();
                 out.buffer().extend_from_slice(body.as_bytes());
             }
             Err(why) => {
@@ -326,7 +310,7 @@ impl Core {
             if let Some(text) = reading.text {
                 self.note_text(reading.text_lane, text.of(data));
             }
-            return self.output.keep(frame, out);
+            return self.output.write_as_it_came(frame, out);
         }
         if self.is_later_answer()
             && (reading.after == After::Failure || begins_whole(&reading, data))
@@ -422,7 +406,7 @@ impl Core {
     pub(super) fn unreadable(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Draft) {
         if self.passes_unread(why) {
             self.outbox.note(Note::PassedUnread { why: why.to_string() });
-            self.output.pass();
+            self.output.note_unread();
             return frame.keep(out.buffer());
         }
         self.outbox.note(Note::Withheld { why: why.to_string() });

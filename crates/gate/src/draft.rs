@@ -110,7 +110,7 @@ impl Output {
     }
 
     /// Bytes leave that no reader has read.
-    pub(crate) fn pass(&mut self) {
+    pub(crate) fn note_unread(&mut self) {
         self.passed_any = true;
     }
 
@@ -122,15 +122,15 @@ impl Output {
 
     /// Writes a frame as it came.
     #[inline]
-    pub(crate) fn keep(&mut self, frame: &Frame<'_>, out: &mut Draft) {
+    pub(crate) fn write_as_it_came(&mut self, frame: &Frame<'_>, out: &mut Draft) {
         let ended = frame.terminated();
-        self.wrote(if ended { LastEvent::Ended } else { LastEvent::Dangling });
+        self.note_written(if ended { LastEvent::Ended } else { LastEvent::Dangling });
         frame.keep(out.buffer());
     }
 
     /// An event was written.
     #[inline]
-    pub(crate) fn wrote(&mut self, event: LastEvent) {
+    pub(crate) fn note_written(&mut self, event: LastEvent) {
         self.last_event = event;
     }
 

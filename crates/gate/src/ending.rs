@@ -3,9 +3,10 @@
 use callgate_dialect::{AddedEvent, Blame};
 use callgate_wire::FrameError;
 
-use crate::core::{Core, ResponseState};
+use crate::core::Core;
 use crate::draft::Draft;
 use crate::gate::{Close, Ending, Step};
+use crate::progress::{Failure, FailureForm};
 use crate::queue::ReleaseOrder;
 use crate::slot::{CallSlot, CallState};
 use crate::{Malformed, RequestedForm};
@@ -16,18 +17,18 @@ const ENDED_INSIDE_CALL: &str = "the response ended inside a tool call";
 impl Core {
     /// The upstream has ended and all its input was read. Called until the stream is closed.
     pub(crate) fn end(&mut self, how: Close, out: &mut Draft) {
-        if self.stream != ResponseState::Passing {
+        if !self.progress.is_passing() {
             return;
         }
         if how == Close::End && !self.reader.has_read_any() && !self.has_passed_unread() {
             return self.refuse_missing_response();
         }
         self.write_all_held_back(out);
-        if self.stream != ResponseState::Passing {
+        if !self.progress.is_passing() {
             return;
         }
         let open = |call: &&CallSlot| !call.has_ended();
-        if self.calls.iter().filter(open).any(|call| matches!(call.state(), CallState::Live)) {
+        if self.calls.iter().filter(open).any(|call| matches!(call.state(), CallState::Streaming)) {
             // A part of it has left. Nothing may follow that a client could take for its end.
             return self.fail(Blame::Upstream, ENDED_INSIDE_CALL);
         }
@@ -54,7 +55,7 @@ impl Core {
         } else if how == Close::Failed {
             self.report_broken_upstream();
         } else {
-            self.stream = ResponseState::Closed(Ending::Clean);
+            self.progress.close(Ending::Clean);
         }
     }
 
@@ -69,10 +70,8 @@ impl Core {
 
     /// Ends the stream with an error and drops everything that is held.
     pub(crate) fn fail(&mut self, blame: Blame, message: &str) {
-        if self.stream == ResponseState::Passing {
-            let message = message.to_owned();
-            self.stream = ResponseState::Failing { blame, message, as_body: false };
-        }
+        let (message, form) = (message.to_owned(), FailureForm::Event);
+        self.progress.fail(Failure { blame, message, form });
     }
 
     /// Ends a stream that can no longer be split into frames.
@@ -98,17 +97,21 @@ impl Core {
             true => "it is neither an event stream of this API nor JSON",
             false => "it is empty",
         };
-        self.stream = ResponseState::Failing {
+        self.progress.fail(Failure {
             blame: Blame::Upstream,
             message: format!("callgate withheld this response: {why}"),
-            as_body: self.may_answer_with_body(),
-        };
+            form: self.form_before_any(),
+        });
     }
 
-    /// Whether an error may be a body: nothing has left, and no stream was requested.
-    fn may_answer_with_body(&self) -> bool {
+    /// The form of an error that may be the first thing to leave: a body if nothing has left, and
+    /// no stream was requested.
+    fn form_before_any(&self) -> FailureForm {
         let begun = self.output.has_passed_any() || self.reader.has_read_any();
-        !begun && self.settings.requested_form != RequestedForm::Stream
+        match begun || self.settings.requested_form == RequestedForm::Stream {
+            true => FailureForm::Event,
+            false => FailureForm::Body,
+        }
     }
 
     /// Writes an error that the upstream failed, unless every turn had ended: then nothing is
@@ -116,22 +119,17 @@ impl Core {
     fn report_broken_upstream(&mut self) {
         let whole = self.lanes.have_all_finished();
         let message = "the provider ended its response early".to_owned();
-        self.stream = match whole {
-            true => ResponseState::Closed(Ending::Error(message)),
-            false => ResponseState::Failing {
-                blame: Blame::Upstream,
-                message,
-                as_body: self.may_answer_with_body(),
-            },
-        };
+        let form = self.form_before_any();
+        match whole {
+            true => self.progress.close(Ending::Error(message)),
+            false => self.progress.fail(Failure { blame: Blame::Upstream, message, form }),
+        }
     }
 
     /// Replaces a body that may not leave with an error.
     pub(crate) fn refuse_body(&mut self, why: &str) {
-        if self.stream == ResponseState::Passing {
-            let message = format!("callgate withheld this response: {why}");
-            self.stream = ResponseState::Failing { blame: Blame::Refused, message, as_body: true };
-        }
+        let message = format!("callgate withheld this response: {why}");
+        self.progress.fail(Failure { blame: Blame::Refused, message, form: FailureForm::Body });
     }
 
     /// Writes an event or a comment that keeps the stream alive, if the API accepts one.
@@ -157,38 +155,33 @@ impl Core {
 
     /// Writes the last bytes, then gives the driver the ending.
     pub(crate) fn ending(&mut self, out: &mut Draft) -> Option<Step> {
-        if let ResponseState::Failing { message, .. } = &self.stream {
-            let message = message.clone();
+        if let Some(Failure { message, .. }) = self.progress.failure().cloned() {
             self.write_held_end(out);
             self.give_up_answer(&message, out);
         }
-        if let ResponseState::Failing { blame, message, as_body } = &self.stream {
-            let (blame, message, as_body) = (*blame, message.clone(), *as_body);
+        if let Some(Failure { blame, message, form }) = self.progress.failure().cloned() {
             self.output.end_dangling(out);
             self.drop_queued("the response ended before it could be sent");
             self.drop_unfinished();
             self.end_all();
             self.queue.clear();
-            if as_body || self.output.style().is_json_lines() {
+            if form == FailureForm::Body || self.output.style().is_json_lines() {
                 self.output.writes_error(out);
             }
-            match as_body {
-                true => out
+            match form {
+                FailureForm::Body => out
                     .buffer()
                     .extend_from_slice(self.dialect.error_body(blame, &message).as_bytes()),
-                false => self.write_events(&self.dialect.error_events(blame, &message), out),
+                FailureForm::Event => {
+                    self.write_events(&self.dialect.error_events(blame, &message), out);
+                }
             }
             self.hand_out_all_removed();
-            self.stream = ResponseState::Closed(Ending::Error(message));
+            self.progress.close_failed();
         }
         if let Some(step) = self.outbox.pop() {
             return Some(step);
         }
-        if let ResponseState::Closed(ending) | ResponseState::Ended(ending) = &self.stream {
-            let ending = ending.clone();
-            self.stream = ResponseState::Ended(ending.clone());
-            return Some(Step::Ended(ending));
-        }
-        None
+        self.progress.hand_out().map(Step::Ended)
     }
 }

@@ -57,9 +57,6 @@ pub struct CallQuestion {
     pub slot: Slot,
     /// The call.
     pub call: ToolCall,
-    /// It was allowed by name and most of it has left; the piece that completes it has not. A
-    /// denial now ends the stream with an error.
-    pub streaming: bool,
 }
 
 /// An answer of which every call was denied.
@@ -332,7 +329,7 @@ impl Gate {
     }
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
-        if !self.core.accepts(framing) {
+        if self.core.note_framing(framing).is_err() {
             self.core
                 .fail(Blame::Upstream, "the next answer has a different format from the first");
             self.input = InputBuffer::Over;

@@ -22,7 +22,7 @@ pub(crate) struct LaneState {
     pub(crate) survivors: Vec<Slot>,
     /// How many calls, or frames that may have been calls, were removed.
     pub(crate) removed: usize,
-    /// The same in earlier answers of the turn.
+    /// How many were removed in earlier answers of the turn.
     pub(crate) earlier: usize,
     /// The removed calls that can be put back.
     pub(crate) removed_calls: Vec<Slot>,
@@ -70,12 +70,18 @@ impl Core {
         self.lanes.get(lane)
     }
 
-    /// Notes text that leaves.
+    /// Notes text that leaves in a frame.
+    #[inline]
     pub(crate) fn note_text(&mut self, lane: Lane, raw: &str) {
+        self.note_text_in(lane, raw, Shown::Events);
+    }
+
+    /// Notes text that leaves.
+    pub(crate) fn note_text_in(&mut self, lane: Lane, raw: &str, shown: Shown) {
         if raw.is_empty() {
             return;
         }
-        let identifies = self.may_lose_a_call();
+        let identifies = self.may_lose_a_call(shown);
         let lane = self.lane(lane);
         lane.text = true;
         if identifies {
@@ -85,8 +91,8 @@ impl Core {
 
     /// Whether the client may receive a turn that lacks a call, so that its text must be known later.
     /// A whole body shows at once that it has no calls.
-    fn may_lose_a_call(&self) -> bool {
-        self.shown != Shown::Body || !self.calls.is_empty() || self.is_later_answer()
+    fn may_lose_a_call(&self, shown: Shown) -> bool {
+        shown != Shown::Body || !self.calls.is_empty() || self.is_later_answer()
     }
 }
 

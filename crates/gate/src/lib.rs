@@ -43,6 +43,7 @@ mod draft;
 mod ending;
 mod gate;
 mod lanes;
+mod progress;
 mod queue;
 mod release;
 mod rounds;

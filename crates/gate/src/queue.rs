@@ -349,7 +349,7 @@ impl Core {
         match call.state() {
             CallState::Allowed if !call.leaves_whole() => Unit::Call,
             // Some clients take an interrupted call for one without arguments.
-            CallState::Live if self.api().facts().arguments_end_a_call => Unit::Beginning,
+            CallState::Streaming if self.api().facts().arguments_end_a_call => Unit::Beginning,
             _ => Unit::Frame,
         }
     }

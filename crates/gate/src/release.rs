@@ -48,14 +48,8 @@ impl Core {
     fn write_frame(&mut self, entry: QueuedFrame, out: &mut Draft) {
         self.output.end_dangling(out);
         match &entry.bytes {
-            QueuedBytes::Frame(_) => {
-                self.shown = self.shown_in(&entry);
-                self.write_event(&entry, out);
-            }
-            QueuedBytes::Run(run) => {
-                self.shown = self.shown_in(&entry);
-                self.write_run(run, &entry, out);
-            }
+            QueuedBytes::Frame(_) => self.write_event(&entry, self.shown_in(&entry), out),
+            QueuedBytes::Run(run) => self.write_run(run, &entry, self.shown_in(&entry), out),
             QueuedBytes::Body(_) => return self.write_body(entry, out),
         }
         self.finish_lanes(&entry);
@@ -63,15 +57,15 @@ impl Core {
 
     /// Writes a body. One that leaves as it came is not copied.
     fn write_body(&mut self, entry: QueuedFrame, out: &mut Draft) {
-        self.shown = Shown::Body;
-        let edited = match self.body_text(&entry).and_then(|body| self.join_bodies(body)) {
-            Some(Cow::Owned(edited)) => Some(edited),
-            Some(Cow::Borrowed(_)) => None,
-            None => {
-                self.refuse_body(UNKNOWN_FORM);
-                return self.finish_lanes(&entry);
-            }
-        };
+        let edited =
+            match self.body_text(&entry, Shown::Body).and_then(|body| self.join_bodies(body)) {
+                Some(Cow::Owned(edited)) => Some(edited),
+                Some(Cow::Borrowed(_)) => None,
+                None => {
+                    self.refuse_body(UNKNOWN_FORM);
+                    return self.finish_lanes(&entry);
+                }
+            };
         self.finish_lanes(&entry);
         match (edited, entry.bytes) {
             (Some(body), _) | (None, QueuedBytes::Body(body)) => out.append(body.into_bytes()),
@@ -80,14 +74,14 @@ impl Core {
     }
 
     /// Writes an event. If its end is held back, writes everything else.
-    pub(crate) fn write_event(&mut self, entry: &QueuedFrame, out: &mut Draft) {
+    pub(crate) fn write_event(&mut self, entry: &QueuedFrame, shown: Shown, out: &mut Draft) {
         let QueuedBytes::Frame(frame) = &entry.bytes else { return };
         let frame = frame.as_frame();
         let data = frame.text().unwrap_or_default();
         if let Some(text) = entry.text() {
-            self.note_text(entry.reading.text_lane, entry.departure.leaving(text, data));
+            self.note_text_in(entry.reading.text_lane, entry.departure.leaving(text, data), shown);
         }
-        let fates = self.fates(entry, data);
+        let fates = self.fates(entry, data, shown);
         self.write_announced(out);
         self.write_parts(&frame, data, entry, &fates, out);
     }
@@ -110,17 +104,17 @@ impl Core {
             }
             None => frame.keep(out.buffer()),
         }
-        let kept = frame.is_kept(out.buffer().get(start..).unwrap_or(&[]));
-        let dangles = !frame.terminated() && kept;
-        self.output.wrote(if dangles { LastEvent::Dangling } else { LastEvent::Ended });
-        if !kept {
+        let unchanged = frame.is_kept(out.buffer().get(start..).unwrap_or(&[]));
+        let dangles = !frame.terminated() && unchanged;
+        self.output.note_written(if dangles { LastEvent::Dangling } else { LastEvent::Ended });
+        if !unchanged {
             self.report_change(reading, departure, fates);
         }
     }
 
     /// Notes a denied call for a comment in the stream.
-    fn announce(&mut self, slot: Slot) {
-        let wanted = self.settings.announce == Announce::Denials && self.shown.is_event();
+    fn announce(&mut self, slot: Slot, shown: Shown) {
+        let wanted = self.settings.announce == Announce::Denials && shown.is_event();
         if let (true, Some(CallState::Denied(denial))) =
             (wanted, self.call(slot).map(|it| it.state()))
         {
@@ -142,12 +136,12 @@ impl Core {
     }
 
     /// The fate of each part of a frame or a body.
-    pub(crate) fn fates(&mut self, entry: &QueuedFrame, data: &str) -> Vec<Fate> {
+    pub(crate) fn fates(&mut self, entry: &QueuedFrame, data: &str, shown: Shown) -> Vec<Fate> {
         let mut fates = Vec::with_capacity(entry.reading.parts.len());
         for (place, part) in entry.reading.parts.iter().enumerate() {
             let fate = match entry.refused.contains(&place) {
                 true => Fate::Drop,
-                false => self.fate(part, &entry.departure, data),
+                false => self.fate(part, &entry.departure, data, shown),
             };
             fates.push(fate);
         }
@@ -155,12 +149,16 @@ impl Core {
     }
 
     /// A body as it leaves; `None` if no part of it may.
-    pub(crate) fn body_text<'e>(&mut self, entry: &'e QueuedFrame) -> Option<Cow<'e, str>> {
+    pub(crate) fn body_text<'e>(
+        &mut self,
+        entry: &'e QueuedFrame,
+        shown: Shown,
+    ) -> Option<Cow<'e, str>> {
         let QueuedBytes::Body(body) = &entry.bytes else { return None };
         if let Some(text) = entry.reading.text {
-            self.note_text(entry.reading.text_lane, entry.departure.leaving(text, body));
+            self.note_text_in(entry.reading.text_lane, entry.departure.leaving(text, body), shown);
         }
-        let fates = self.fates(entry, body);
+        let fates = self.fates(entry, body, shown);
         let orders = Orders { departure: &entry.departure, fates: &fates };
         if orders.keep_all(&entry.reading) {
             debug_assert_eq!(
@@ -225,16 +223,16 @@ impl Core {
         self.normalised(&tool, why);
     }
 
-    fn fate(&mut self, part: &Part, departure: &Departure, data: &str) -> Fate {
+    fn fate(&mut self, part: &Part, departure: &Departure, data: &str, shown: Shown) -> Fate {
         match &part.what {
-            What::Piece(piece) => self.piece_fate(part.lane, piece),
+            What::Piece(piece) => self.piece_fate(part.lane, piece, shown),
             What::End(slot) => match self.call(*slot).map(|call| call.state()) {
                 Some(CallState::Denied(_) | CallState::Dropped) | None => Fate::Drop,
                 Some(_) => Fate::Keep,
             },
-            What::Finish(_) => self.finish_fate(part.lane),
+            What::Finish(_) => self.finish_fate(part.lane, shown),
             What::Text => {
-                self.note_text(part.lane, departure.leaving(part.at, data));
+                self.note_text_in(part.lane, departure.leaving(part.at, data), shown);
                 Fate::Keep
             }
             What::Signature => {
@@ -249,16 +247,16 @@ impl Core {
         }
     }
 
-    fn piece_fate(&mut self, lane: Lane, piece: &Piece) -> Fate {
+    fn piece_fate(&mut self, lane: Lane, piece: &Piece, shown: Shown) -> Fate {
         let Some(call) = self.call(piece.slot) else { return Fate::Drop };
         let whole = call.leaves_whole();
         match call.state() {
             CallState::Denied(denial) => {
                 let notice = self.settings.denial.notice(denial);
                 match (piece.opens(), &call.notice) {
-                    (true, _) => self.take_out(lane, piece, notice),
+                    (true, _) => self.take_out(lane, piece, notice, shown),
                     // A repetition shows the same notice.
-                    (false, Some(shown)) if piece.is_copy() => Fate::Notice(shown.clone()),
+                    (false, Some(notice)) if piece.is_copy() => Fate::Notice(notice.clone()),
                     (false, _) => Fate::Drop,
                 }
             }
@@ -268,7 +266,7 @@ impl Core {
                 }
                 Fate::Drop
             }
-            CallState::Allowed | CallState::Live if piece.opens() => {
+            CallState::Allowed | CallState::Streaming if piece.opens() => {
                 let canonical = call.canonical();
                 if piece.host == Host::Client && piece.carrier == Carrier::Listed {
                     self.lane(lane).survivors.push(piece.slot);
@@ -277,7 +275,7 @@ impl Core {
             }
             CallState::Allowed if whole && piece.is_copy() => Fate::Whole(call.canonical()),
             CallState::Allowed if whole => Fate::Drop,
-            CallState::Allowed | CallState::Live | CallState::Provider => Fate::Keep,
+            CallState::Allowed | CallState::Streaming | CallState::Provider => Fate::Keep,
             // Not settled: it cannot be here, and if it is, it does not leave.
             CallState::Naming
             | CallState::NameAsked
@@ -289,8 +287,8 @@ impl Core {
 
     /// Removes a denied call and inserts a notice, if a text is allowed there: not after the end,
     /// and after a call that the client received only in some APIs.
-    fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
-        self.announce(piece.slot);
+    fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String, shown: Shown) -> Fate {
+        self.announce(piece.slot, shown);
         let explain = self.settings.on_deny != OnDeny::Silent;
         let alone = self.api().facts().notice_is_separate;
         let may_follow_calls = self.api().facts().text_follows_calls;
@@ -304,7 +302,9 @@ impl Core {
         if !explain || state.finished || (follows_a_call && !may_follow_calls) {
             return Fate::Drop;
         }
-        let Some(notice) = self.notice_in_place(piece.slot, notice) else { return Fate::Drop };
+        let Some(notice) = self.notice_in_place(piece.slot, notice, shown) else {
+            return Fate::Drop;
+        };
         let state = self.lane(lane);
         let set_off = if state.text && !alone { "\n\n" } else { "" };
         state.text = true;
@@ -316,11 +316,11 @@ impl Core {
         Fate::Notice(said)
     }
 
-    fn finish_fate(&mut self, lane: Lane) -> Fate {
-        if self.shown == Shown::BeforeEnd {
+    fn finish_fate(&mut self, lane: Lane, shown: Shown) -> Fate {
+        if shown == Shown::BeforeEnd {
             return Fate::Later;
         }
-        let is_followed = matches!(self.shown, Shown::EarlierBody(_));
+        let is_followed = matches!(shown, Shown::EarlierBody(_));
         let state = self.lane(lane);
         if state.removed + state.earlier == 0 || !state.survivors.is_empty() {
             return Fate::Keep;
@@ -351,7 +351,7 @@ impl Core {
         let (response, conversation) = self.stored_ids();
         let state = self.lane(lane);
         let slots = std::mem::take(&mut state.removed_calls);
-        let has_answers = self.hands_out_answers();
+        let has_answers = self.take_unreported_answers();
         if slots.is_empty() && !has_answers {
             return;
         }

@@ -22,7 +22,7 @@ use callgate_dialect::{
 };
 use callgate_wire::{Framing, OwnedFrame};
 
-use crate::core::{Core, ResponseState, TurnState};
+use crate::core::{Core, TurnState};
 use crate::draft::Draft;
 use crate::gate::{Close, Note, Step};
 use crate::lanes::Lanes;
@@ -35,7 +35,7 @@ use crate::{DeniedCall, Notice, OnlyDenied, RequestedForm};
 const LANE: Lane = Lane(0);
 
 /// The answers of one turn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Rounds {
     state: RoundState,
     /// Denied calls of this turn without a notice yet: which one they get depends on whether the
@@ -54,10 +54,9 @@ pub(crate) struct Rounds {
     ends: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 enum RoundState {
     /// An answer is being read.
-    #[default]
     Reading,
     /// The end of an answer has arrived, and every call of it was denied.
     Held(Vec<QueuedFrame>),
@@ -67,6 +66,48 @@ enum RoundState {
     Concluding(Vec<QueuedFrame>),
     /// The turn ends with this answer.
     Concluded,
+}
+
+impl Rounds {
+    /// Before the first answer.
+    pub(crate) fn new() -> Self {
+        Self {
+            state: RoundState::Reading,
+            deferred: Vec::new(),
+            fallback: None,
+            bodies: Vec::new(),
+            framing: None,
+            notice: Notice::default(),
+            is_handed_out: false,
+            ends: 0,
+        }
+    }
+
+    /// Offers the held end of an answer to the driver, if there is one.
+    fn offer(&mut self) -> bool {
+        let RoundState::Held(frames) = &mut self.state else { return false };
+        self.state = RoundState::Offered(std::mem::take(frames));
+        true
+    }
+
+    /// Takes the held end of the turn that is to be written, if there is one: no other answer
+    /// follows.
+    fn take_end(&mut self) -> Option<Vec<QueuedFrame>> {
+        let (RoundState::Held(frames) | RoundState::Concluding(frames)) = &mut self.state else {
+            return None;
+        };
+        let frames = std::mem::take(frames);
+        self.state = RoundState::Concluded;
+        Some(frames)
+    }
+
+    /// Takes the end that was offered to the driver, which reads on instead.
+    fn take_offered(&mut self) -> Option<Vec<QueuedFrame>> {
+        let RoundState::Offered(frames) = &mut self.state else { return None };
+        let frames = std::mem::take(frames);
+        self.state = RoundState::Reading;
+        Some(frames)
+    }
 }
 
 /// The end of the last complete answer.
@@ -91,14 +132,18 @@ impl Core {
         self.rounds.as_ref().is_some_and(|rounds| rounds.fallback.is_some())
     }
 
-    /// Whether an answer of this framing can follow the answers so far.
-    pub(crate) fn accepts(&mut self, framing: Framing) -> bool {
+    /// Notes the framing of an answer.
+    pub(crate) fn note_framing(&mut self, framing: Framing) -> Result<(), OtherFraming> {
         let is_body = self.settings.requested_form == RequestedForm::Body;
         if framing == Framing::Lines && is_body && !self.is_later_answer() {
             // One line that is a body must not become several.
             self.rounds = None;
         }
-        self.rounds.as_mut().is_none_or(|it| *it.framing.get_or_insert(framing) == framing)
+        let first = self.rounds.as_mut().map(|it| *it.framing.get_or_insert(framing));
+        match first {
+            Some(first) if first != framing => Err(OtherFraming),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Whether the thinking of later answers leaves.
@@ -117,7 +162,7 @@ impl Core {
             What::Finish(_) => true,
             What::Piece(piece) => {
                 let state = self.call(piece.slot).map(|call| call.state());
-                matches!(state, Some(CallState::Allowed | CallState::Live))
+                matches!(state, Some(CallState::Allowed | CallState::Streaming))
             }
             What::End(_) | What::Text | What::Signature => false,
         };
@@ -161,8 +206,7 @@ impl Core {
         if has_text(&entry) {
             self.write_deferred(&entry, out);
         }
-        self.shown = Shown::BeforeEnd;
-        self.write_event(&entry, out);
+        self.write_event(&entry, Shown::BeforeEnd, out);
         entry.into_end()
     }
 
@@ -210,12 +254,17 @@ impl Core {
 
     /// What replaces a denied call where it was. In a stream, a notice is deferred until it is
     /// known which one it is.
-    pub(crate) fn notice_in_place(&mut self, slot: Slot, full: String) -> Option<String> {
+    pub(crate) fn notice_in_place(
+        &mut self,
+        slot: Slot,
+        full: String,
+        shown: Shown,
+    ) -> Option<String> {
         let line = match (&self.rounds, self.call(slot).map(|call| call.state())) {
             (Some(_), Some(CallState::Denied(denial))) => self.settings.denial.line(denial),
             _ => return Some(full),
         };
-        match (self.shown, &mut self.rounds) {
+        match (shown, &mut self.rounds) {
             (Shown::Events | Shown::BeforeEnd, Some(rounds)) => {
                 rounds.deferred.push(DeferredNotice { slot, full, line });
                 None
@@ -283,61 +332,40 @@ impl Core {
 
     /// The upstream has ended. Returns whether the turn waits for the driver.
     pub(crate) fn end_round(&mut self, how: Close, out: &mut Draft) -> bool {
-        let Some(rounds) = &mut self.rounds else { return false };
-        match std::mem::take(&mut rounds.state) {
-            RoundState::Held(frames) if how == Close::End => {
-                rounds.state = RoundState::Offered(frames);
-                let calls = self.denied_calls();
-                self.outbox.push(Step::OnlyDenied(OnlyDenied { calls }));
-                true
-            }
-            RoundState::Offered(frames) => {
-                rounds.state = RoundState::Offered(frames);
-                true
-            }
-            RoundState::Held(frames) | RoundState::Concluding(frames) => {
-                self.write_end(frames, out);
-                false
-            }
-            state @ (RoundState::Reading | RoundState::Concluded) => {
-                rounds.state = state;
-                false
-            }
+        if self.is_offered() {
+            return true;
         }
+        if how == Close::End && self.rounds.as_mut().is_some_and(|rounds| rounds.offer()) {
+            let calls = self.denied_calls();
+            self.outbox.push(Step::OnlyDenied(OnlyDenied { calls }));
+            return true;
+        }
+        self.write_held_end(out);
+        false
     }
 
-    /// Writes the held end: no other answer follows.
-    pub(crate) fn write_end(&mut self, frames: Vec<QueuedFrame>, out: &mut Draft) {
-        if let Some(rounds) = &mut self.rounds {
-            rounds.state = RoundState::Concluded;
-        }
-        for entry in frames {
-            self.emit(entry, out);
-        }
-    }
-
-    /// Writes the held end, if there is one, because the stream is about to end with an error.
+    /// Writes the held end, if there is one: no other answer follows.
     pub(crate) fn write_held_end(&mut self, out: &mut Draft) {
-        let state = self.rounds.as_mut().map(|rounds| std::mem::take(&mut rounds.state));
-        if let Some(RoundState::Held(frames) | RoundState::Concluding(frames)) = state {
-            self.write_end(frames, out);
+        let frames = self.rounds.as_mut().and_then(|rounds| rounds.take_end());
+        for entry in frames.unwrap_or_default() {
+            self.emit(entry, out);
         }
     }
 
     /// The driver ends the turn.
     pub(crate) fn conclude(&mut self) {
         let Some(rounds) = &mut self.rounds else { return };
-        match std::mem::take(&mut rounds.state) {
-            RoundState::Offered(frames) => rounds.state = RoundState::Concluding(frames),
-            state => rounds.state = state,
+        if let RoundState::Offered(frames) = &mut rounds.state {
+            rounds.state = RoundState::Concluding(std::mem::take(frames));
         }
     }
 
     /// The driver has another answer to the turn. `spent` is the usage of the answers so far.
     pub(crate) fn next_answer(&mut self, spent: &str, notice: Notice) {
         let Some(rounds) = &mut self.rounds else { return };
-        let RoundState::Offered(frames) = std::mem::take(&mut rounds.state) else { return };
-        let Some(first) = frames.first() else { return };
+        let Some(frames) = rounds.take_offered() else { return };
+        // What is held began with the frame that ended the answer.
+        let Some(first) = frames.first() else { return self.refuse_body(UNKNOWN_FORM) };
         (rounds.notice, rounds.ends) = (notice, 0);
         // It repeats texts, and a text rule may have masked some of them.
         let end = first.departure.masked(first.data()).into_owned();
@@ -366,12 +394,9 @@ impl Core {
     /// `None` if a denied call in it has an unknown form.
     fn keep_body(&mut self, entry: &QueuedFrame, notice: Notice) -> Option<LastAnswerEnd> {
         let before = self.lanes.clone();
-        self.shown = Shown::Body;
-        let alone = self.body_text(entry)?.into_owned();
+        let alone = self.body_text(entry, Shown::Body)?.into_owned();
         let behind = std::mem::replace(&mut self.lanes, before);
-        self.shown = Shown::EarlierBody(notice);
-        let body = self.body_text(entry)?.into_owned();
-        self.shown = Shown::Body;
+        let body = self.body_text(entry, Shown::EarlierBody(notice))?.into_owned();
         self.rounds.as_mut()?.bodies.push(body);
         Some(LastAnswerEnd::Body(alone, behind))
     }
@@ -432,7 +457,7 @@ impl Core {
     /// The response ends well, without the answer that failed.
     fn end_without_answer(&mut self, why: &str) {
         self.outbox.note(Note::AnswerFailed { why: why.to_owned() });
-        self.stream = ResponseState::Closed(crate::Ending::Clean);
+        self.progress.end_without_answer();
     }
 
     /// Whether a later answer has no end: an earlier one's end must take its place.
@@ -482,8 +507,9 @@ impl Core {
         self.fail(Blame::Upstream, why);
     }
 
-    /// Whether a turn of several answers must be handed out, although its last one lost no call.
-    pub(crate) fn hands_out_answers(&mut self) -> bool {
+    /// Whether a turn of several answers must be handed out, although its last one lost no call. It
+    /// is handed out once.
+    pub(crate) fn take_unreported_answers(&mut self) -> bool {
         match &mut self.rounds {
             Some(rounds) if !rounds.is_handed_out => {
                 let has_earlier =
@@ -525,6 +551,10 @@ impl Core {
         })
     }
 }
+
+/// An answer of this framing cannot follow the answers so far.
+#[derive(Debug)]
+pub(crate) struct OtherFraming;
 
 /// Separates texts that clients join.
 const GAP: &str = "\n\n";
@@ -602,9 +632,8 @@ mod tests {
         assert!(out.contains("the next answer is broken"), "{out}");
     }
 
-    #[test]
-    fn a_body_that_cannot_be_written_is_not_kept_as_an_empty_one() {
-        let mut core = core();
+    /// A body that is read as one and cannot be written, with a denied call.
+    fn unwritable(core: &mut Core) -> QueuedFrame {
         let role = PieceRole::Open(CallKind::default());
         let piece = Piece { role, name: Some("rm".to_owned()), ..Piece::default() };
         core.calls.push(CallSlot::new(LANE, CallKind::default(), &piece, 0, LanePosition::Only));
@@ -612,9 +641,30 @@ mod tests {
         let part =
             Part { lane: LANE, at: callgate_json::Span::default(), what: What::Piece(piece) };
         let reading = Reading { parts: vec![part], ..Reading::default() };
-        let entry = QueuedFrame::new(QueuedBytes::Body("not JSON".to_owned()), reading);
+        QueuedFrame::new(QueuedBytes::Body("not JSON".to_owned()), reading)
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_written_is_not_kept_as_an_empty_one() {
+        let mut core = core();
+        let entry = unwritable(&mut core);
         core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);
         core.next_answer("{}", Notice::Line);
+        let (ending, out) = end_of(core);
+        assert!(matches!(ending, Ending::Error(_)), "{ending:?}: {out}");
+        assert!(out.contains(UNKNOWN_FORM), "{out}");
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_written_at_the_end_is_an_error() {
+        let mut core = core();
+        let body =
+            r#"{"object":"chat.completion","choices":[{"index":0,"message":{"content":"a"}}]}"#;
+        core.reader.read_body(body).unwrap();
+        let entry = unwritable(&mut core);
+        core.rounds.as_mut().unwrap().state = RoundState::Offered(vec![entry]);
+        core.conclude();
+        core.end(Close::End, &mut Draft::continuing(&mut Vec::new()));
         let (ending, out) = end_of(core);
         assert!(matches!(ending, Ending::Error(_)), "{ending:?}: {out}");
         assert!(out.contains(UNKNOWN_FORM), "{out}");

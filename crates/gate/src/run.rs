@@ -10,7 +10,8 @@ use callgate_wire::{Frame, Outline};
 use crate::core::{Core, TurnState};
 use crate::draft::Draft;
 use crate::queue::{QueuedBytes, QueuedFrame};
-use crate::slot::CallState;
+use crate::rounds::Shown;
+use crate::slot::{CallSlot, CallState};
 
 /// Frames in a row that differ only in their piece of one call's arguments.
 #[derive(Debug, Default)]
@@ -74,8 +75,8 @@ impl Core {
             return false;
         }
         match call.state() {
-            CallState::Live if !self.streams_as_it_came(piece, data) => return false,
-            CallState::Live | CallState::Held => {}
+            CallState::Streaming if !self.streams_as_it_came(piece, data) => return false,
+            CallState::Streaming | CallState::Held => {}
             _ => return false,
         }
         if !self.add_fragment(piece) {
@@ -103,16 +104,15 @@ impl Core {
     fn add_fragment(&mut self, piece: &PieceFrame<'_>) -> bool {
         let limit = self.limits().arguments;
         let by_arguments = self.api().facts().arguments_end_a_call;
-        let Some(call) = self.call_mut(piece.slot) else { return true };
-        let kept = call.assembly.kept();
-        let complete = call.assembly.add_fragment(piece.raw, limit) == Added::Completes;
-        let grown = call.assembly.kept().saturating_sub(kept);
-        let streams = matches!(call.state(), CallState::Live);
+        let add = |call: &mut CallSlot| call.assembly.add_fragment(piece.raw, limit);
+        let complete = self.calls.change(piece.slot, add) == Some(Added::Completes);
+        let Some(call) = self.call(piece.slot) else { return true };
+        let streams = matches!(call.state(), CallState::Streaming);
         // A call that leaves in another form needs all of its frames.
         if complete && (streams || by_arguments || !call.leaves_whole()) {
             self.ask(piece.slot);
         }
-        self.store_arguments(grown);
+        self.check_stored();
         complete || !streams
     }
 
@@ -143,10 +143,16 @@ impl Core {
     }
 
     /// Writes the frames of a run. They are parts of the same call, so all have the same fate.
-    pub(crate) fn write_run(&mut self, run: &FrameRun, entry: &QueuedFrame, out: &mut Draft) {
+    pub(crate) fn write_run(
+        &mut self,
+        run: &FrameRun,
+        entry: &QueuedFrame,
+        shown: Shown,
+        out: &mut Draft,
+    ) {
         let Some(first) = run.frames().next() else { return };
         let data = first.text().unwrap_or_default();
-        let fates = self.fates(entry, data);
+        let fates = self.fates(entry, data, shown);
         self.write_announced(out);
         // The frames are equal up to the piece, and the number of the block comes before it.
         let as_it_came = self.writer.leaves_as_it_came(&entry.reading, data);

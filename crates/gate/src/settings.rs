@@ -96,8 +96,9 @@ pub enum Malformed {
     Pass,
 }
 
-/// Every bound of a gate. At each of them the call is denied and the stream ends in the dialect's
-/// error form, except `arguments`: those calls are judged by name, every argument unknown.
+/// Every bound of a gate. At each of them what is held is dropped and the response ends with an
+/// error in the dialect's form, except at `arguments`: those calls are judged by name, every argument
+/// unknown.
 #[derive(Debug, Clone)]
 pub struct GateLimits {
     /// One frame. Recorded ones reach 100 KB; images in events are larger.
@@ -109,8 +110,10 @@ pub struct GateLimits {
     pub held: usize,
     /// The arguments of one call.
     pub arguments: usize,
-    /// Calls of one response.
+    /// Calls of one response; in APIs of numbered blocks, blocks that are open at once.
     pub calls: usize,
+    /// Texts of one response that are open at once, of which some may be held back by text rules.
+    pub texts: usize,
 }
 
 impl Default for GateLimits {
@@ -122,6 +125,8 @@ impl Default for GateLimits {
             held: 64 << 20,
             arguments: 1 << 20,
             calls: callgate_dialect::Limits::default().max_calls,
+            // Each choice and block has one. Recorded responses have a few.
+            texts: 256,
         }
     }
 }

@@ -5,11 +5,13 @@ use callgate_dialect::request::call_digest;
 use callgate_dialect::{Assembly, CallKind, Canonical, Carrier, Host, Lane, Piece, Slot};
 use callgate_policy::Denial;
 
+use crate::call_table::StoredBytes;
+
 /// A call on its way through the gate.
 ///
 /// ```text
 ///           name complete               allowed by name
-///   Naming ───────────────► NameAsked ──────────────────► Live
+///   Naming ───────────────► NameAsked ──────────────────► Streaming
 ///     │                      │     │                        │ arguments complete, or the end
 ///     │ whole at once        │     │ arguments needed       ▼
 ///     │        whole at once │     └──────────► Held ────► Asked ───────────► Allowed
@@ -88,7 +90,7 @@ pub(crate) enum CallState {
     /// A rule needs its arguments, or its form is irregular: it is held until it is complete.
     Held,
     /// Allowed by name: its pieces leave, except for the one that completes it.
-    Live,
+    Streaming,
     /// It is complete, and the verdict is pending.
     Asked(PendingVerdict),
     /// A permit was given before the call's end has arrived: all of it is held until then.
@@ -101,6 +103,27 @@ pub(crate) enum CallState {
     Dropped,
     /// The provider runs it.
     Provider,
+}
+
+/// What is known about a call, for what arrives of it later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallPhase {
+    /// Its arguments may grow.
+    Open,
+    /// A verdict on all of it was asked for, or a permit given.
+    Judged,
+    Denied,
+    Dropped,
+    Provider,
+}
+
+/// Whether a permit has let a call pass.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    Yes,
+    /// It was in a state in which no permit counts.
+    No,
 }
 
 /// A call whose verdict is pending.
@@ -146,6 +169,20 @@ impl CallSlot {
         &self.state
     }
 
+    /// What is known about it.
+    #[inline]
+    pub(crate) fn phase(&self) -> CallPhase {
+        match self.state {
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Streaming => {
+                CallPhase::Open
+            }
+            CallState::Asked(_) | CallState::Permitted | CallState::Allowed => CallPhase::Judged,
+            CallState::Denied(_) => CallPhase::Denied,
+            CallState::Dropped => CallPhase::Dropped,
+            CallState::Provider => CallPhase::Provider,
+        }
+    }
+
     /// The question by name is handed out.
     pub(crate) fn ask_by_name(&mut self) {
         if matches!(self.state, CallState::Naming) {
@@ -163,7 +200,7 @@ impl CallSlot {
     /// Allowed by name: its pieces leave from now on.
     pub(crate) fn stream(&mut self) {
         if matches!(self.state, CallState::NameAsked) {
-            self.state = CallState::Live;
+            self.state = CallState::Streaming;
         }
     }
 
@@ -172,7 +209,7 @@ impl CallSlot {
         let streaming = self.streams();
         if matches!(
             self.state,
-            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Live
+            CallState::Naming | CallState::NameAsked | CallState::Held | CallState::Streaming
         ) {
             self.state = CallState::Asked(PendingVerdict { call, streaming });
         }
@@ -187,9 +224,13 @@ impl CallSlot {
 
     /// A permit was given and the call is complete. No other state leads here: whatever else happens
     /// to a call, it stays where it is, and does not leave.
-    pub(crate) fn allow(&mut self) {
-        if matches!(self.state, CallState::Asked(_) | CallState::Permitted) {
-            self.state = CallState::Allowed;
+    pub(crate) fn allow(&mut self) -> Allowed {
+        match self.state {
+            CallState::Asked(_) | CallState::Permitted => {
+                self.state = CallState::Allowed;
+                Allowed::Yes
+            }
+            _ => Allowed::No,
         }
     }
 
@@ -207,7 +248,7 @@ impl CallSlot {
     /// Whether its verdict is known, so that a frame with a piece of it may leave.
     pub(crate) fn is_settled(&self) -> bool {
         match self.state {
-            CallState::Live
+            CallState::Streaming
             | CallState::Allowed
             | CallState::Denied(_)
             | CallState::Dropped
@@ -234,7 +275,7 @@ impl CallSlot {
     pub(crate) fn streams(&self) -> bool {
         match &self.state {
             CallState::Asked(asked) => asked.streaming,
-            state => matches!(state, CallState::Live),
+            state => matches!(state, CallState::Streaming),
         }
     }
 
@@ -281,6 +322,16 @@ impl CallSlot {
         self.digest.or_else(compute)
     }
 
+    /// How much is stored of it.
+    #[inline]
+    pub(crate) fn stored(&self) -> StoredBytes {
+        let rewritten = self.rewritten.as_ref().map_or(0, String::len);
+        StoredBytes {
+            arguments: self.assembly.kept() + rewritten,
+            originals: self.assembly.original().map_or(0, str::len),
+        }
+    }
+
     /// The call as it leaves, in the form that every client reads the same way.
     pub(crate) fn canonical(&self) -> Canonical {
         let mut call = self.assembly.canonical();
@@ -317,7 +368,7 @@ mod tests {
             &CallSlot::stream,
             &|slot| slot.ask(call.clone()),
             &CallSlot::permit,
-            &CallSlot::allow,
+            &|slot| assert_eq!(slot.allow(), Allowed::No),
         ];
         for step in later {
             step(&mut slot);

@@ -19,9 +19,9 @@ use callgate_json::{Span, decode_into, escape_into, has_escape};
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
 
-use crate::core::{Core, ResponseState};
+use crate::core::Core;
 use crate::draft::Draft;
-use crate::gate::{Ending, Note};
+use crate::gate::Note;
 use crate::slot::{CallSlot, CallState};
 use masks::Masks;
 use pending::PendingText;
@@ -54,10 +54,10 @@ pub(crate) enum TextRules {
 
 /// The text rules, taken out of the core.
 enum TakenRules {
-    None,
-    Texts(Box<TextScanner>),
-    /// They are taken out already.
-    Nothing,
+    /// There are none.
+    Absent,
+    Here(Box<TextScanner>),
+    AlreadyTaken,
 }
 
 impl TextRules {
@@ -75,10 +75,10 @@ impl TextRules {
         match std::mem::replace(self, Self::Scanning) {
             Self::None => {
                 *self = Self::None;
-                TakenRules::None
+                TakenRules::Absent
             }
-            Self::Here(texts) => TakenRules::Texts(texts),
-            Self::Scanning => TakenRules::Nothing,
+            Self::Here(texts) => TakenRules::Here(texts),
+            Self::Scanning => TakenRules::AlreadyTaken,
         }
     }
 
@@ -352,9 +352,9 @@ impl Core {
         out: &mut Draft,
     ) -> Option<Departure> {
         let mut texts = match self.texts.take() {
-            TakenRules::None => return Some(Departure::default()),
-            TakenRules::Texts(texts) => texts,
-            TakenRules::Nothing => return self.refuse_unscanned(),
+            TakenRules::Absent => return Some(Departure::default()),
+            TakenRules::Here(texts) => texts,
+            TakenRules::AlreadyTaken => return self.refuse_unscanned(),
         };
         let departure = self.guard_texts(&mut texts, frame, data, reading, out);
         self.texts.put_back(texts);
@@ -384,7 +384,7 @@ impl Core {
         for (at, (place, span)) in pieces.iter().enumerate() {
             let is_last = last.get(place) == Some(&at);
             let ends = is_last && (more || ends.with(*place));
-            let max = self.limits().calls;
+            let max = self.limits().texts;
             let Some(passed) = texts.piece(*place, span.of(data), ends, max) else {
                 self.fail(Blame::Refused, "more texts are open at once than the limit");
                 return None;
@@ -470,7 +470,8 @@ impl Core {
         let passed = flowing.finish();
         self.report_hits(texts, passed.hits, false);
         if passed.blocked {
-            return self.stop_response(behind, reading, flowing.place.lane, out);
+            self.stop_response(behind, reading, flowing.place.lane, out);
+            return false;
         }
         if let (Some(raw), Some(last)) = (passed.raw, flowing.last) {
             self.write_again(&last, flowing.place.lane, raw, out);
@@ -505,9 +506,9 @@ impl Core {
     /// Writes everything that was held back of any text: the response ends.
     pub(crate) fn write_all_held_back(&mut self, out: &mut Draft) {
         let mut texts = match self.texts.take() {
-            TakenRules::None => return,
-            TakenRules::Texts(texts) => texts,
-            TakenRules::Nothing => return drop(self.refuse_unscanned()),
+            TakenRules::Absent => return,
+            TakenRules::Here(texts) => texts,
+            TakenRules::AlreadyTaken => return drop(self.refuse_unscanned()),
         };
         self.end_thinking(&mut texts);
         for flowing in std::mem::take(&mut texts.flows) {
@@ -530,9 +531,9 @@ impl Core {
         out: &mut Draft,
     ) -> Option<Departure> {
         let mut texts = match self.texts.take() {
-            TakenRules::None => return Some(Departure::default()),
-            TakenRules::Texts(texts) => texts,
-            TakenRules::Nothing => return self.refuse_unscanned(),
+            TakenRules::Absent => return Some(Departure::default()),
+            TakenRules::Here(texts) => texts,
+            TakenRules::AlreadyTaken => return self.refuse_unscanned(),
         };
         let departure = self.guard_whole(&mut texts, body, reading, out);
         self.texts.put_back(texts);
@@ -568,7 +569,7 @@ impl Core {
                 self.drop_parts(reading);
                 let body = self.dialect.blocked_body(self.settings.denial.content());
                 out.buffer().extend_from_slice(body.as_bytes());
-                self.stream = ResponseState::Closed(Ending::Blocked);
+                self.progress.stop();
                 return None;
             }
             if let Some(raw) = passed.raw {
@@ -589,14 +590,14 @@ impl Core {
     }
 
     /// Stops the response because of a rule: drops everything that is held, and writes only the
-    /// ending. Returns `false`, because the response ends here.
+    /// ending.
     fn stop_response(
         &mut self,
         frame: &Frame<'_>,
         reading: Option<&Reading>,
         lane: Lane,
         out: &mut Draft,
-    ) -> bool {
+    ) {
         if let Some(reading) = reading {
             self.drop_parts(reading);
         }
@@ -604,8 +605,7 @@ impl Core {
         let message = denial.content();
         // A client could take the ordinary end of a turn for the end of a call that streams.
         if self.a_call_streams() {
-            self.fail(Blame::Refused, message);
-            return false;
+            return self.fail(Blame::Refused, message);
         }
         self.drop_held();
         self.queue.clear();
@@ -613,14 +613,12 @@ impl Core {
         let before = out.buffer().len();
         self.writer.stop_early(frame, message, out.buffer());
         if out.buffer().len() == before {
-            self.fail(Blame::Refused, message);
-            return false;
+            return self.fail(Blame::Refused, message);
         }
         self.output.style().end_stream(out.buffer());
         self.note_text(lane, message);
         self.hand_out_all_removed();
-        self.stream = ResponseState::Closed(Ending::Blocked);
-        false
+        self.progress.stop();
     }
 
     /// Drops the calls that are held, or allowed and still queued.
@@ -632,7 +630,7 @@ impl Core {
             | CallState::Held
             | CallState::Asked(_)
             | CallState::Permitted => true,
-            CallState::Live
+            CallState::Streaming
             | CallState::Allowed
             | CallState::Denied(_)
             | CallState::Dropped

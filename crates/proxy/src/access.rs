@@ -14,6 +14,7 @@ use http::{Extensions, HeaderMap, HeaderName, Request};
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
+use crate::continuation::KeySource;
 use crate::settings::ProviderSettings;
 
 /// The header of a gateway key.
@@ -32,6 +33,13 @@ pub(crate) struct RequestSender {
     pub(crate) who: Principal,
     /// A gateway key came in place of the provider's key and must be swapped for it.
     pub(crate) swap: bool,
+}
+
+impl RequestSender {
+    /// Whose key the request carries to the provider.
+    pub(crate) fn key(&self) -> KeySource {
+        if self.swap { KeySource::Gateway } else { KeySource::Client }
+    }
 }
 
 /// Why access is denied.

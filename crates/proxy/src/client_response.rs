@@ -1,7 +1,7 @@
 //! Sends the provider's response to the client: copied, judged, or refused.
 
 use std::future::poll_fn;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use callgate_call::ValueOrigins;
@@ -12,12 +12,13 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 
-use crate::continuation::{AnswerForm, Continuation, SentRequest};
-use crate::copied_response::CopiedResponse;
+use crate::continuation::{AnswerForm, Continuation};
+use crate::copied_response::{CopiedResponse, OnceComplete};
 use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::headers;
 use crate::judged_response::{JudgedResponse, ResponseContext};
 use crate::outgoing::Outgoing;
+use crate::provider_request::{FoundFacts, RequestFacts};
 use crate::refusal::{self, Refusal};
 use crate::route::Treatment;
 use crate::settings::InspectionMode;
@@ -27,7 +28,7 @@ use crate::upstream::UpstreamBody;
 pub(crate) async fn prepare(
     inner: &Arc<LoadedGateway>,
     exchange: ProviderExchange,
-    kept: Option<SentRequest>,
+    facts: RequestFacts,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
     headers::for_client(response.headers_mut());
@@ -41,7 +42,11 @@ pub(crate) async fn prepare(
         if let (true, Some(why)) = (status.is_success(), unjudged(inner, &exchange)) {
             inner.decider.record_unjudged(&exchange.context, why);
         }
-        return Ok(copied(inner, response));
+        let once_complete = match facts.found.answered.filter(|_| status.is_success()) {
+            Some(answered) => OnceComplete::Store(inner.decider.clone(), answered),
+            None => OnceComplete::Nothing,
+        };
+        return Ok(copied(inner, response, once_complete));
     }
     if has_no_body(&exchange.method, status) {
         headers::body_changes(response.headers_mut());
@@ -50,7 +55,7 @@ pub(crate) async fn prepare(
     if !status.is_success() {
         return error_status(&exchange, response).await;
     }
-    inspected(inner, exchange, kept, response).await
+    inspected(inner, exchange, facts, response).await
 }
 
 /// Why a response that may contain calls is not judged; `None` if it cannot contain any.
@@ -71,9 +76,13 @@ fn unjudged(inner: &LoadedGateway, exchange: &ProviderExchange) -> Option<&'stat
     }
 }
 
-fn copied(inner: &LoadedGateway, response: Response<UpstreamBody>) -> Response<Outgoing> {
+fn copied(
+    inner: &LoadedGateway,
+    response: Response<UpstreamBody>,
+    once_complete: OnceComplete,
+) -> Response<Outgoing> {
     let open = inner.metrics.open();
-    response.map(|body| Outgoing::Copied(Box::new(CopiedResponse::new(body, open))))
+    response.map(|body| Outgoing::Copied(Box::new(CopiedResponse::new(body, once_complete, open))))
 }
 
 fn has_no_body(method: &Method, status: StatusCode) -> bool {
@@ -89,7 +98,7 @@ fn has_no_body(method: &Method, status: StatusCode) -> bool {
 async fn inspected(
     inner: &Arc<LoadedGateway>,
     exchange: ProviderExchange,
-    kept: Option<SentRequest>,
+    facts: RequestFacts,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
     let decoder = decoder(&response, &wire_limits(inner))?;
@@ -97,12 +106,14 @@ async fn inspected(
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let ProviderExchange { route, method, binding, mut context, answered, conversation, shown } =
-        exchange;
-    if let Some(conversation) = conversation.into_inner() {
-        context.origin = context.origin.with_values(ValueOrigins::Conversation(conversation));
+    let RequestFacts { kept, found: FoundFacts { answered, conversation }, earlier } = facts;
+    let mut exchange = exchange;
+    if let Some(conversation) = conversation {
+        let origin = &mut exchange.context.origin;
+        *origin = origin.clone().with_values(ValueOrigins::Conversation(conversation));
     }
-    let dialect = route.dialect;
+    let (dialect, binding) = (exchange.route.dialect, exchange.binding);
+    let context = exchange.context.clone();
     let streamed = headers::announces_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
     settings.on_deny = match (inner.settings.on_deny, &kept) {
@@ -120,18 +131,7 @@ async fn inspected(
     // The form of an error before anything has left, and whether one line of JSON may become several.
     settings.requested_form = if streamed { RequestedForm::Stream } else { RequestedForm::Body };
     let continuation = kept.and_then(|kept| {
-        let (context, answered) = (context.clone(), OnceLock::new());
         let form = if streamed { AnswerForm::Stream } else { AnswerForm::Body };
-        let conversation = OnceLock::new();
-        let exchange = ProviderExchange {
-            route,
-            method,
-            binding,
-            context,
-            answered,
-            conversation,
-            shown: None,
-        };
         Continuation::new(Arc::clone(inner), exchange, kept, form).map(Box::new)
     });
     let Some(response_decider) = inner.decider.response_decider(context) else {
@@ -143,7 +143,7 @@ async fn inspected(
     let response_context = ResponseContext {
         decider: inner.decider.clone(),
         binding,
-        answered: answered.into_inner(),
+        answered,
         metrics: inner.metrics.clone(),
         continuation,
         _open: inner.metrics.open(),
@@ -156,8 +156,8 @@ async fn inspected(
         return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
     }
     let FirstBytes { mut body, denied, is_refused } = first_bytes(judged).await;
-    if let (Some(shown), false) = (shown, is_refused) {
-        body = with_earlier(body, &shown)?;
+    if let (Some(earlier), false) = (earlier, is_refused) {
+        body = with_earlier(body, &earlier)?;
     }
     let mut response = Response::from_parts(parts, body);
     if inner.settings.on_deny != OnDeny::Silent {
@@ -206,12 +206,12 @@ async fn first_bytes(mut judged: Box<JudgedResponse>) -> FirstBytes {
 }
 
 /// A response of several answers: the last one, which was read, and those before it.
-fn with_earlier(body: Outgoing, shown: &str) -> Result<Outgoing, Refusal> {
+fn with_earlier(body: Outgoing, earlier: &str) -> Result<Outgoing, Refusal> {
     let whole = match &body {
         Outgoing::Whole(Some(whole)) => std::str::from_utf8(whole).ok(),
         _ => None,
     };
-    let joined = whole.and_then(|last| callgate_dialect::read_again(last, shown));
+    let joined = whole.and_then(|last| callgate_dialect::read_again(last, earlier));
     let joined = joined.ok_or_else(|| Refusal::Answer("it is not a response".to_owned()))?;
     Ok(Outgoing::whole(Bytes::from(joined)))
 }

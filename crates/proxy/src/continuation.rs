@@ -20,6 +20,8 @@ use tokio::sync::watch;
 
 use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::kept_body::{KeptAnswer, KeptBody};
+use crate::route::ProviderRoute;
+use crate::settings::ApiKey;
 
 pub(crate) use ask::{Asking, Awaited, NextAnswer};
 
@@ -39,6 +41,16 @@ pub(crate) enum KeySource {
     Client,
     /// The gateway's, in place of a gateway key.
     Gateway,
+}
+
+impl KeySource {
+    /// The gateway's own key for this route, if the request carries it.
+    pub(crate) fn of_gateway(self, route: &ProviderRoute) -> Option<&ApiKey> {
+        match self {
+            Self::Gateway => route.site.provider.api_key.as_ref(),
+            Self::Client => None,
+        }
+    }
 }
 
 /// The form of the answers of a turn.
@@ -117,11 +129,6 @@ impl Continuation {
     /// Keeps bytes of the current answer.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.answer.add(bytes);
-    }
-
-    /// How many answers came before the current one.
-    pub(crate) fn rounds(&self) -> usize {
-        self.earlier.len()
     }
 
     /// The current answer was cut off.

@@ -1,11 +1,11 @@
 //! Handles one request, from its head to the head of its response.
 
 use std::convert::Infallible;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use callgate_call::{ClientInfo, Conversation, Origin, OriginFields, Surface};
-use callgate_decide::{Decider, PolicyState, RemovedEntry, RequestContext, WriteHealth};
+use callgate_call::{ClientInfo, Origin, OriginFields, Surface};
+use callgate_decide::{Decider, PolicyState, RequestContext, WriteHealth};
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -15,12 +15,12 @@ use uuid::Uuid;
 
 use crate::access::{self, AccessDenied, RequestSender, Trust};
 use crate::client_response;
-use crate::headers;
+use crate::headers::{self, BodyUse};
 use crate::kept_body::BodyRoom;
 use crate::metrics::Metrics;
 use crate::mount::{Mount, Mounts};
 use crate::outgoing::Outgoing;
-use crate::provider_request;
+use crate::provider_request::{self, Prepared, RequestFacts};
 use crate::refusal::{REQUEST_ID, Refusal, json};
 use crate::restore::{self, Binding};
 use crate::route::{NoRoute, OwnEndpoint, ProviderRoute, Route, Routes, Treatment, is_plain};
@@ -51,17 +51,12 @@ pub(crate) struct LoadedGateway {
 }
 
 /// One request to a provider.
+#[derive(Clone)]
 pub(crate) struct ProviderExchange {
     pub(crate) route: ProviderRoute,
     pub(crate) method: Method,
     pub(crate) binding: Binding,
     pub(crate) context: RequestContext,
-    /// The calls that the request answers, to be stored once the response is complete.
-    pub(crate) answered: OnceLock<RemovedEntry>,
-    /// The conversation in the request, if a rule asks about it.
-    pub(crate) conversation: OnceLock<Arc<Conversation>>,
-    /// The answers before the one that the request reads: the client knows them as one response.
-    pub(crate) shown: Option<String>,
 }
 
 impl Gateway {
@@ -141,8 +136,7 @@ impl LoadedGateway {
         mut request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = self;
-        access::check_site(&request, inner.trust).map_err(Refusal::Door)?;
+        access::check_site(&request, self.trust).map_err(Refusal::Door)?;
         if !is_plain(request.uri().path()) {
             return Err(Refusal::NoRoute(NoRoute::AmbiguousPath));
         }
@@ -151,10 +145,10 @@ impl LoadedGateway {
         }
         let given = access::Credentials::of(request.headers(), request.extensions());
         let principal =
-            access::principal(given, inner.trust, None, &inner.decider).map_err(Refusal::Door)?;
+            access::principal(given, self.trust, None, &self.decider).map_err(Refusal::Door)?;
         let (agent, session) = claims(request.headers());
         let client = ClientInfo { who: principal.who, agent, session, request: id.to_owned() };
-        headers::for_provider(request.headers_mut(), true);
+        headers::for_provider(request.headers_mut(), BodyUse::Read);
         let uri = request.uri();
         if access::contains_gateway_key(request.headers(), uri.path(), uri.query()) {
             return Err(Refusal::Door(AccessDenied::MisplacedKey));
@@ -169,14 +163,13 @@ impl LoadedGateway {
         request: Request<Incoming>,
         id: &Arc<str>,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = self;
         let site = Arc::clone(&route.site);
         let provider = &site.provider;
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
         }
         let uri = request.uri();
-        if let Some(why) = inner.routes.unread(&route, uri.path(), uri.query()) {
+        if let Some(why) = self.routes.unread(&route, uri.path(), uri.query()) {
             return Err(Refusal::NoRoute(why));
         }
         let (parts, body) = request.into_parts();
@@ -184,7 +177,7 @@ impl LoadedGateway {
         let query_key = query_key.as_deref();
         let given =
             access::Credentials::of(&parts.headers, &parts.extensions).with_query(query_key);
-        let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
+        let principal = access::principal(given, self.trust, Some(provider), &self.decider)
             .map_err(Refusal::Access)?;
         let in_query = access::query_credentials(parts.uri.query());
         let binding = binding(&parts.headers, &in_query, &principal, &provider.name);
@@ -194,35 +187,35 @@ impl LoadedGateway {
             request: Some(Arc::clone(id)),
             dialect: Some(route.dialect.as_str()),
         };
-        let (method, answered) = (parts.method.clone(), OnceLock::new());
-        let mut named = stored_response::find(inner, &binding, &route.path).await;
-        let is_judged = inner.inspects(route.treatment);
-        let shown = match named.take_if(|_| method != Method::DELETE).filter(|_| is_judged) {
-            Some(read) => Some(read.redirect(&mut route, parts.uri.query())?),
-            None => None,
+        let method = parts.method.clone();
+        let named = stored_response::find(self, &binding, &route.path).await;
+        let (deleted, earlier) = match named {
+            Some(named) if method == Method::DELETE => (Some(named), None),
+            Some(named) if self.inspects(route.treatment) => {
+                (None, Some(named.redirect(&mut route, parts.uri.query())?))
+            }
+            Some(_) | None => (None, None),
         };
-        let conversation = OnceLock::new();
-        let exchange =
-            ProviderExchange { route, method, binding, context, answered, conversation, shown };
-        let (request, kept) =
-            provider_request::prepare(inner, &exchange, &principal, parts, body).await?;
-        if let Some(deleted) = named {
-            let refused = deleted.delete_others(inner, &exchange, principal.swap, &request).await?;
+        let exchange = ProviderExchange { route, method, binding, context };
+        let Prepared { request, facts } =
+            provider_request::prepare(self, &exchange, &principal, parts, body).await?;
+        let facts = RequestFacts { earlier, ..facts };
+        if let Some(deleted) = deleted {
+            let refused = deleted.delete_others(self, &exchange, principal.key(), &request).await?;
             if let Some(response) = refused {
-                return client_response::prepare(inner, exchange, None, response).await;
+                let facts = RequestFacts::default();
+                return client_response::prepare(self, exchange, facts, response).await;
             }
         }
         let target = &exchange.route.site.target;
         let stalled = request.body().stalled();
-        let sent = inner.upstreams.send(target, request).await;
+        let sent = self.upstreams.send(target, request).await;
         let response = sent.map_err(|error| match stalled.and_then(|it| it.get()) {
             Some(limit) => Refusal::Stalled(limit),
             None => Refusal::Upstream(error),
         })?;
-        inner
-            .metrics
-            .count_response(&exchange.route.site.provider.name, response.status().as_u16());
-        client_response::prepare(inner, exchange, kept, response).await
+        self.metrics.count_response(&exchange.route.site.provider.name, response.status().as_u16());
+        client_response::prepare(self, exchange, facts, response).await
     }
 
     /// The gateway's own endpoints. Only clients with access may read metrics.
@@ -231,16 +224,15 @@ impl LoadedGateway {
         own: OwnEndpoint,
         request: &Request<B>,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = self;
         match own {
             OwnEndpoint::Hello => Ok(json(StatusCode::OK, r#"{"callgate":"gateway"}"#.to_owned())),
             OwnEndpoint::Health => Ok(self.health(StatusCode::OK)),
             OwnEndpoint::Ready => Ok(self.health(StatusCode::SERVICE_UNAVAILABLE)),
             OwnEndpoint::Metrics => {
                 let given = access::Credentials::of(request.headers(), request.extensions());
-                access::principal(given, inner.trust, None, &inner.decider)
+                access::principal(given, self.trust, None, &self.decider)
                     .map_err(Refusal::Access)?;
-                let mut response = json(StatusCode::OK, inner.metrics.page(&inner.decider));
+                let mut response = json(StatusCode::OK, self.metrics.page(&self.decider));
                 let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
                 response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
                 Ok(response)

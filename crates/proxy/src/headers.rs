@@ -56,17 +56,27 @@ fn remove(headers: &mut HeaderMap, is_removed: impl Fn(&str) -> bool) {
     }
 }
 
+/// What happens to the body of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyUse {
+    /// It is read.
+    Read,
+    /// It is only copied.
+    Copied,
+}
+
 /// Prepares request headers for the provider.
-pub(crate) fn for_provider(headers: &mut HeaderMap, inspected: bool) {
+pub(crate) fn for_provider(headers: &mut HeaderMap, body: BodyUse) {
+    let is_read = body == BodyUse::Read;
     remove_named_by_connection(headers);
     remove(headers, |name| {
         // callgate handles these itself or sets new values.
         let is_own = matches!(name, "host" | "expect") || name.starts_with("x-callgate-");
         // A partial body cannot be judged.
-        let is_partial = inspected && matches!(name, "range" | "if-range");
+        let is_partial = is_read && matches!(name, "range" | "if-range");
         is_of_connection(name) || is_own || is_other_method(name) || is_partial
     });
-    if inspected {
+    if is_read {
         // An encoded body would have to be decoded here anyway.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
@@ -239,7 +249,7 @@ mod tests {
             ("x-api-key", "k"),
             ("anthropic-beta", "b"),
         ]);
-        for_provider(&mut headers, true);
+        for_provider(&mut headers, BodyUse::Read);
         let mut left: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
         left.sort_unstable();
         assert_eq!(left, ["accept-encoding", "anthropic-beta", "x-api-key"]);

@@ -16,11 +16,11 @@ mod wakeups;
 
 use std::future::Future as _;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use callgate_decide::{
-    CallNumber, Decider, Decision, NameDecision, Oddity, PendingDecision, RemovedEntry,
+    CallNumber, Decider, Decision, Denial, NameDecision, Oddity, PendingDecision, RemovedEntry,
     ResponseDecider, Storing, Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
@@ -28,7 +28,7 @@ use callgate_gate::{CallQuestion, Close, Ending, Gate, NameQuestion, Note, Remov
 use callgate_wire::Decoder;
 
 use crate::continuation::{Asking, Continuation};
-use crate::judged_response::later::StopFuture;
+use crate::judged_response::later::LaterRound;
 use crate::judged_response::wakeups::Wakeups;
 use crate::metrics::{CountedVerdict, Metrics, OpenStream};
 use crate::restore::{self, Binding};
@@ -44,20 +44,13 @@ pub(crate) struct JudgedResponse {
     /// Calls that wait for their record.
     pending: Vec<(Slot, PendingDecision)>,
     /// Turns with removed calls that are being stored. Until then no further byte leaves.
-    keeping: Vec<Storing>,
+    storing: Vec<Storing>,
     out: Vec<u8>,
     state: StreamingState,
     wakeups: Wakeups,
     /// Why the response was cut off, if it was.
     failure: Option<String>,
-    /// What the first answer used, if the turn continued.
-    first: Option<TurnEnd>,
-    /// How many answers came before the current one.
-    answer: u32,
-    /// The next answer, while it is awaited.
-    asking: Option<Asking>,
-    /// Ends when the gateway stops. Only a later answer is abandoned then.
-    stop: Option<StopFuture>,
+    round: Round,
     /// The records of the denied calls.
     denied: Vec<String>,
     response_context: ResponseContext,
@@ -76,14 +69,19 @@ pub(crate) struct ResponseContext {
     pub(crate) _open: OpenStream,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+/// Which of the provider's answers in this turn is read.
+enum Round {
+    First,
+    Later(LaterRound),
+}
+
 enum StreamingState {
     /// The provider is sending.
     Open,
-    /// The same, and everything that has arrived was read. More of it wakes the task.
+    /// The provider is sending, and everything that has arrived was read. More of it wakes the task.
     Drained,
     /// The provider was asked again, and has not answered.
-    Asking,
+    Asking(Asking),
     /// The provider has finished. Some calls may still wait for a decision.
     Closed,
     /// The gate has emitted everything.
@@ -104,15 +102,12 @@ impl JudgedResponse {
             gate,
             response_decider: Some(response_decider),
             pending: Vec::new(),
-            keeping: Vec::new(),
+            storing: Vec::new(),
             out: Vec::new(),
             state: StreamingState::Open,
             wakeups: Wakeups::new(),
             failure: None,
-            first: None,
-            answer: 0,
-            asking: None,
-            stop: None,
+            round: Round::First,
             denied: Vec::new(),
             response_context,
         }
@@ -123,40 +118,41 @@ impl JudgedResponse {
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some(waker) = self.wakeups.take(cx) else { return Poll::Pending };
         let polled = self.poll_woken(&mut Context::from_waker(&waker));
-        if polled.is_ready() && self.state != StreamingState::Drained {
+        if polled.is_ready() && !self.is_drained() {
             self.wakeups.poll_again();
         }
         polled
     }
 
     fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if self.state == StreamingState::Drained {
+        if self.is_drained() {
             self.state = StreamingState::Open;
             // The common wake: the gate waits for nothing but bytes.
-            let waits_for_bytes = self.pending.is_empty() && self.keeping.is_empty();
+            let waits_for_bytes = self.pending.is_empty() && self.storing.is_empty();
             if waits_for_bytes && self.poll_incoming(cx).is_pending() {
                 return Poll::Pending;
             }
         }
         for _ in 0..MAX_TURNS {
-            self.poll_answers(cx);
+            self.poll_decisions(cx);
             self.steps(cx);
-            if !self.poll_kept(cx) {
+            if !self.poll_stored(cx) {
                 return Poll::Pending;
             }
             if !self.out.is_empty() {
                 return Poll::Ready(Some(Bytes::from(std::mem::take(&mut self.out))));
             }
-            match &self.state {
+            match &mut self.state {
                 StreamingState::Ended(_) => {
                     self.end();
                     return Poll::Ready(None);
                 }
                 StreamingState::Closed => return Poll::Pending,
-                StreamingState::Asking => match self.poll_asking(cx) {
-                    Poll::Ready(()) => continue,
-                    Poll::Pending => return Poll::Pending,
-                },
+                StreamingState::Asking(asking) => {
+                    let awaited = ready!(asking.poll(cx));
+                    self.go_on(awaited);
+                    continue;
+                }
                 StreamingState::Drained => return Poll::Pending,
                 StreamingState::Open => {}
             }
@@ -176,13 +172,17 @@ impl JudgedResponse {
         self.wakeups.poll_again();
     }
 
+    fn is_drained(&self) -> bool {
+        matches!(self.state, StreamingState::Drained)
+    }
+
     /// How the response ended, once it has.
     pub(crate) fn ending(&self) -> Option<&Ending> {
         match &self.state {
             StreamingState::Ended(ending) => Some(ending),
             StreamingState::Open
             | StreamingState::Drained
-            | StreamingState::Asking
+            | StreamingState::Asking(_)
             | StreamingState::Closed => None,
         }
     }
@@ -276,9 +276,11 @@ impl JudgedResponse {
 
     fn ask_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
-        let Some(response_decider) = &mut self.response_decider else { return };
-        let number = CallNumber { answer: self.answer, call: slot.0 };
-        let decision = response_decider.decide_by_name(number, &call);
+        let number = CallNumber { answer: self.round.number(), call: slot.0 };
+        let decision = match &mut self.response_decider {
+            Some(response_decider) => response_decider.decide_by_name(number, &call),
+            None => NameDecision::Deny(Denial::refused(call.name.raw(), ENDED)),
+        };
         if let NameDecision::Deny(denial) = &decision {
             self.response_context.metrics.count_call(CountedVerdict::Denied);
             self.denied.extend(denial.record.clone());
@@ -288,16 +290,19 @@ impl JudgedResponse {
 
     /// Only this call waits for its record.
     fn ask(&mut self, question: CallQuestion, cx: &mut Context<'_>) {
-        let CallQuestion { slot, call, .. } = question;
-        let Some(response_decider) = &mut self.response_decider else { return };
+        let CallQuestion { slot, call } = question;
+        let Some(response_decider) = &mut self.response_decider else {
+            let denial = Denial::refused(call.name.raw(), ENDED);
+            return self.resolve(slot, Decision::Deny(denial));
+        };
         let mut pending = response_decider.decide(call);
         match Pin::new(&mut pending).poll(cx) {
-            Poll::Ready(decision) => self.answer(slot, decision),
+            Poll::Ready(decision) => self.resolve(slot, decision),
             Poll::Pending => self.pending.push((slot, pending)),
         }
     }
 
-    fn poll_answers(&mut self, cx: &mut Context<'_>) {
+    fn poll_decisions(&mut self, cx: &mut Context<'_>) {
         let mut place = 0;
         while let Some((slot, pending)) = self.pending.get_mut(place) {
             let slot = *slot;
@@ -305,13 +310,14 @@ impl JudgedResponse {
                 Poll::Pending => place += 1,
                 Poll::Ready(decision) => {
                     drop(self.pending.remove(place));
-                    self.answer(slot, decision);
+                    self.resolve(slot, decision);
                 }
             }
         }
     }
 
-    fn answer(&mut self, slot: Slot, decision: Decision) {
+    /// Gives the gate the decision about a call.
+    fn resolve(&mut self, slot: Slot, decision: Decision) {
         let verdict = match &decision {
             Decision::Allow(_) => CountedVerdict::Allowed,
             Decision::Deny(denial) => {
@@ -328,7 +334,7 @@ impl JudgedResponse {
         match note {
             Note::Observed(call) => response_decider.record_provider_call(&call),
             Note::Completed { slot, call } => {
-                let number = CallNumber { answer: self.answer, call: slot.0 };
+                let number = CallNumber { answer: self.round.number(), call: slot.0 };
                 response_decider.record_input(number, &call);
             }
             Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
@@ -348,21 +354,30 @@ impl JudgedResponse {
                 self.response_context.metrics.count_text_match(&hit, "response");
                 response_decider.record_text_hit(&hit);
             }
-            Note::Removed(turn) => self.keep(turn),
+            Note::Removed(turn) => self.store(turn),
             Note::AnswerFailed { why } => self.answer_failed(why),
         }
     }
 
     fn ended(&mut self, ending: Ending) {
-        if let (Ending::Clean, Some(answered)) = (&ending, self.response_context.answered.take()) {
-            self.keeping.push(self.response_context.decider.keep_removed(answered));
+        let is_complete = match ending {
+            Ending::Clean => true,
+            // The provider does not know that the client did not receive it.
+            Ending::Blocked => {
+                matches!(self.state, StreamingState::Closed) && self.failure.is_none()
+            }
+            Ending::Error(_) => false,
+        };
+        let answered = self.response_context.answered.take().filter(|_| is_complete);
+        if let Some(answered) = answered {
+            self.storing.push(self.response_context.decider.keep_removed(answered));
         }
         self.state = StreamingState::Ended(ending);
     }
 
     /// Stores a turn with removed calls. The client may send the turn back as soon as it has the
     /// end of the response, so the end waits until the turn is stored.
-    fn keep(&mut self, turn: RemovedTurn) {
+    fn store(&mut self, turn: RemovedTurn) {
         let turn = match &self.response_context.continuation {
             Some(continuation) => continuation.merged(turn, &self.gate.shown_answers()),
             None => Some(turn),
@@ -372,20 +387,20 @@ impl JudgedResponse {
             tracing::warn!("a turn cannot be kept, so it will not be restored");
             return;
         };
-        self.keeping.push(self.response_context.decider.keep_removed(entry));
+        self.storing.push(self.response_context.decider.keep_removed(entry));
     }
 
     /// Whether nothing waits any longer until a turn is stored.
-    fn poll_kept(&mut self, cx: &mut Context<'_>) -> bool {
-        self.keeping.retain_mut(|storing| Pin::new(storing).poll(cx).is_pending());
-        self.keeping.is_empty()
+    fn poll_stored(&mut self, cx: &mut Context<'_>) -> bool {
+        self.storing.retain_mut(|storing| Pin::new(storing).poll(cx).is_pending());
+        self.storing.is_empty()
     }
 
     fn end(&mut self) {
         let Some(mut response_decider) = self.response_decider.take() else { return };
         let failure = match &self.state {
             StreamingState::Ended(Ending::Clean) => {
-                self.failure.take().filter(|_| self.first.is_some())
+                self.failure.take().filter(|_| matches!(self.round, Round::Later(_)))
             }
             StreamingState::Ended(Ending::Error(why)) => {
                 Some(self.failure.take().unwrap_or(why.clone()))
@@ -393,13 +408,13 @@ impl JudgedResponse {
             StreamingState::Ended(Ending::Blocked) => Some("a text rule stopped it".to_owned()),
             StreamingState::Open
             | StreamingState::Drained
-            | StreamingState::Asking
+            | StreamingState::Asking(_)
             | StreamingState::Closed => Some("the client disconnected".to_owned()),
         };
         let end = TurnEnd { failure, ..self.turn_end() };
-        match self.first.take() {
-            None => response_decider.end(end),
-            Some(first) => {
+        match std::mem::replace(&mut self.round, Round::First) {
+            Round::First => response_decider.end(end),
+            Round::Later(LaterRound { first, .. }) => {
                 response_decider.record_continued(end);
                 response_decider.end(first);
             }
@@ -423,6 +438,9 @@ impl JudgedResponse {
         }
     }
 }
+
+/// Why a call is refused that the gate finds after the end was recorded. It finds none.
+const ENDED: &str = "the response had ended";
 
 /// How often the upstream is polled in a row while nothing leaves.
 const MAX_TURNS: usize = 8;

@@ -121,10 +121,11 @@ impl KeptBody {
 
 /// The bytes of an answer, to put the turn together as the provider produced it.
 #[derive(Debug)]
-pub(crate) struct KeptAnswer {
-    bytes: Vec<u8>,
-    reserved: Reserved,
-    is_lost: bool,
+pub(crate) enum KeptAnswer {
+    /// All of it so far.
+    Arriving { bytes: Vec<u8>, reserved: Reserved },
+    /// It is too long, or there was no room for it.
+    Lost,
 }
 
 /// A longer answer is not continued: no model writes that much in one turn.
@@ -132,22 +133,24 @@ const MAX_ANSWER: usize = 16 << 20;
 
 impl KeptAnswer {
     pub(crate) fn new(room: &BodyRoom) -> Self {
-        Self { bytes: Vec::new(), reserved: room.reserve(), is_lost: false }
+        Self::Arriving { bytes: Vec::new(), reserved: room.reserve() }
     }
 
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
-        let fits = self.bytes.len().saturating_add(bytes.len()) <= MAX_ANSWER;
-        if self.is_lost || !fits || !self.reserved.grow(bytes.len()) {
-            self.is_lost = true;
-            self.bytes = Vec::new();
-            return;
+    pub(crate) fn add(&mut self, added: &[u8]) {
+        let Self::Arriving { bytes, reserved } = self else { return };
+        let fits = bytes.len().saturating_add(added.len()) <= MAX_ANSWER;
+        match fits && reserved.grow(added.len()) {
+            true => bytes.extend_from_slice(added),
+            false => *self = Self::Lost,
         }
-        self.bytes.extend_from_slice(bytes);
     }
 
     /// The answer, if all of it was kept.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
-        (!self.is_lost).then_some(&self.bytes)
+        match self {
+            Self::Arriving { bytes, .. } => Some(bytes),
+            Self::Lost => None,
+        }
     }
 }
 
@@ -184,12 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_too_long_is_lost_and_frees_its_memory() {
+    fn an_answer_that_is_too_long_is_lost_and_gives_its_room_back() {
         let room = BodyRoom::default();
         let mut answer = KeptAnswer::new(&room);
         answer.add(b"so far");
         assert_eq!(answer.bytes(), Some(&b"so far"[..]));
-        answer.add(&vec![b'x'; MAX_ANSWER]);
-        assert_eq!((answer.bytes(), answer.bytes.capacity()), (None, 0));
+        answer.add(&vec![b'x'; MAX_ANSWER - 6]);
+        assert_eq!(room.0.load(Ordering::Acquire), MAX_ANSWER);
+        answer.add(b"x");
+        assert_eq!((answer.bytes(), room.0.load(Ordering::Acquire)), (None, 0));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use callgate_call::{Conversation, HiddenConversation};
-use callgate_decide::TextGuard;
+use callgate_decide::{RemovedEntry, TextGuard};
 use callgate_dialect::request;
 use callgate_gate::OnDeny;
 use callgate_wire::{CodingError, Decoder};
@@ -18,30 +18,60 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
 use crate::access::{self, AccessDenied, RequestSender};
-use crate::continuation::{KeySource, SentRequest};
+use crate::continuation::SentRequest;
 use crate::gateway::{LoadedGateway, ProviderExchange};
-use crate::headers;
+use crate::headers::{self, BodyUse};
 use crate::inbound;
 use crate::kept_body::{BodyRoom, KeptBody};
 use crate::refusal::Refusal;
-use crate::restore;
+use crate::restore::{self, RestoredRequest};
 use crate::route::Treatment;
 use crate::sign;
 use crate::texts;
 use crate::upstream::{ClientBody, RequestBody};
 
-/// The request to send to the provider, and what is kept of it if its turn may continue.
+/// A request as it goes to the provider.
+pub(crate) struct Prepared {
+    pub(crate) request: Request<RequestBody>,
+    pub(crate) facts: RequestFacts,
+}
+
+/// What a response needs to know of its request.
+#[derive(Default)]
+pub(crate) struct RequestFacts {
+    /// What was kept of it, if its turn may continue.
+    pub(crate) kept: Option<SentRequest>,
+    /// What was found in it.
+    pub(crate) found: FoundFacts,
+    /// The answers before the one that it reads: the client knows them as one response.
+    pub(crate) earlier: Option<String>,
+}
+
+/// What was found in a request that was read.
+#[derive(Default)]
+pub(crate) struct FoundFacts {
+    /// The calls that it answers, to be stored once the response is complete.
+    pub(crate) answered: Option<RemovedEntry>,
+    /// The conversation in it, if a rule asks about it.
+    pub(crate) conversation: Option<Arc<Conversation>>,
+}
+
+/// Prepares the request to the provider.
 pub(crate) async fn prepare(
     inner: &LoadedGateway,
     exchange: &ProviderExchange,
     principal: &RequestSender,
     parts: Parts,
     body: Incoming,
-) -> Result<(Request<RequestBody>, Option<SentRequest>), Refusal> {
+) -> Result<Prepared, Refusal> {
     let mut headers = parts.headers;
     let route = &exchange.route;
     let mut query = parts.uri.query().map(Cow::from);
-    headers::for_provider(&mut headers, inner.inspects(route.treatment));
+    let body_use = match inner.inspects(route.treatment) {
+        true => BodyUse::Read,
+        false => BodyUse::Copied,
+    };
+    headers::for_provider(&mut headers, body_use);
     if principal.swap {
         headers::drop_keys(&mut headers);
         query = query.and_then(|query| access::without_key(&query).map(Cow::from));
@@ -56,6 +86,7 @@ pub(crate) async fn prepare(
     }
     let why = ReadReasons::of(inner, exchange, &headers);
     let keeps = may_continue(inner, exchange);
+    let mut found = FoundFacts::default();
     let body = if body.is_end_stream() {
         if why.offers {
             // Its path may name something that includes tools.
@@ -66,7 +97,7 @@ pub(crate) async fn prepare(
         let body = ClientBody::new(body, &inner.settings.timeouts);
         let body = if keeps && !why.any() { body.kept(&inner.body_room) } else { body };
         match why.any() {
-            true => read(inner, exchange, why, &mut headers, body).await?,
+            true => read(inner, exchange, why, &mut headers, body, &mut found).await?,
             // Do not take a connection to a provider before the first byte of the body has arrived.
             false => {
                 body.after_first_byte().await?.map_or(RequestBody::Empty, RequestBody::Streamed)
@@ -83,7 +114,7 @@ pub(crate) async fn prepare(
         true => sent_request(inner, principal, &headers, &path, &body),
         false => None,
     };
-    let credentials = route.site.provider.api_key.as_ref().filter(|_| principal.swap);
+    let credentials = principal.key().of_gateway(route);
     let signing = sign::SigningRequest { route, method: &parts.method, path: &path };
     let body =
         sign::sign(signing, credentials, inner.settings.request_body, &mut headers, body).await?;
@@ -91,7 +122,7 @@ pub(crate) async fn prepare(
     *request.method_mut() = parts.method;
     *request.uri_mut() = path.into();
     *request.headers_mut() = headers;
-    Ok((request, kept))
+    Ok(Prepared { request, facts: RequestFacts { kept, found, earlier: None } })
 }
 
 /// Whether the turn may continue after a denial. Then its request is kept until it ends.
@@ -122,7 +153,7 @@ fn sent_request(
         RequestBody::Whole(body) => KeptBody::whole(&inner.body_room, body.clone()),
         RequestBody::Streamed(body) => body.copy()?,
     };
-    let key = if principal.swap { KeySource::Gateway } else { KeySource::Client };
+    let key = principal.key();
     Some(SentRequest { headers: headers.clone(), path: path.clone(), body, key })
 }
 
@@ -164,6 +195,7 @@ async fn read(
     why: ReadReasons,
     headers: &mut HeaderMap,
     body: ClientBody,
+    found: &mut FoundFacts,
 ) -> Result<RequestBody, Refusal> {
     let limit = inner.settings.request_body;
     let decoder = decoder(headers, limit)?;
@@ -172,7 +204,7 @@ async fn read(
     let text = std::str::from_utf8(&plain);
     if why.conversation {
         // As the client sent it: restored calls have denials of callgate's own as their results.
-        let _ = exchange.conversation.set(conversation(&inner.body_room, &plain));
+        found.conversation = Some(conversation(&inner.body_room, &plain));
     }
     let mut changed: Option<Bytes> = None;
     if why.offers {
@@ -181,7 +213,9 @@ async fn read(
     }
     if why.restore {
         let body = changed.as_ref().unwrap_or(&plain).clone();
-        changed = restored(inner, exchange, body).await.map(Bytes::from).or(changed);
+        let restored = restored(inner, exchange, body).await;
+        found.answered = restored.answered;
+        changed = restored.body.map(Bytes::from).or(changed);
     }
     if let Some(guard) = &why.texts {
         let body = changed.as_ref().unwrap_or(&plain);
@@ -207,35 +241,40 @@ fn conversation(room: &BodyRoom, body: &Bytes) -> Arc<Conversation> {
     }))
 }
 
-/// The request with its removed calls; `None` if there were none, or they cannot be restored.
-async fn restored(
-    inner: &LoadedGateway,
-    exchange: &ProviderExchange,
-    body: Bytes,
-) -> Option<String> {
+/// A request after its removed calls were put back.
+#[derive(Default)]
+struct RestoredBody {
+    /// The request; `None` if there were none, or they cannot be restored.
+    body: Option<String>,
+    /// The calls that it answers.
+    answered: Option<RemovedEntry>,
+}
+
+/// Puts removed calls back into a request, and records those that cannot be.
+async fn restored(inner: &LoadedGateway, exchange: &ProviderExchange, body: Bytes) -> RestoredBody {
     let (decider, binding) = (inner.decider.clone(), exchange.binding);
     let dialect = exchange.route.dialect;
     // It reads the store and the complete request: other connections must not wait for that.
     let put_back = tokio::task::spawn_blocking(move || {
         restore::restore(&decider, &binding, dialect, std::str::from_utf8(&body).ok()?)
     });
-    let restore::RestoredRequest { restored, answered } =
-        put_back.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "removed calls cannot be restored");
-            None
-        })?;
-    if let Some(answered) = answered {
-        // A request is restored only once.
-        let _ = exchange.answered.set(answered);
+    let put_back = put_back.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "removed calls cannot be restored");
+        None
+    });
+    let Some(RestoredRequest { restored, problems, answered }) = put_back else {
+        return RestoredBody::default();
+    };
+    let skipped = restored.skipped.iter().map(ToString::to_string);
+    let mut reasons = skipped.chain(problems.iter().map(ToString::to_string));
+    if let Some(first) = reasons.next() {
+        let more = reasons.count();
+        inner.decider.record_not_restored(&exchange.context, &format!("{first}; {more} more"));
     }
-    if let Some((call, why)) = restored.skipped.first() {
-        let more = restored.skipped.len() - 1;
-        let call = if call.is_empty() { String::new() } else { format!("{call}: ") };
-        inner.decider.record_not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
+    if restored.body.is_some() {
+        inner.metrics.count_restored(restored.restored.len());
     }
-    let body = restored.body?;
-    inner.metrics.count_restored(restored.restored.len());
-    Some(body)
+    RestoredBody { body: restored.body, answered }
 }
 
 pub(crate) async fn collect(mut body: ClientBody, limit: usize) -> Result<Bytes, Refusal> {

@@ -5,12 +5,13 @@
 //! received of it.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use callgate_decide::{Decider, RemovedEntry, RemovedQuery};
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{
-    self, ClientCall, ClientTurn, EarlierAnswer, MergedTurn, RemovedCall, RemovedTurn, Restored,
-    Sent, SentTurn, StoredAnswers,
+    self, ClientCall, ClientTurn, EarlierAnswer, MergedTurn, NotRestored, RemovedCall, RemovedTurn,
+    Restored, Sent, SentTurn, StoredAnswers,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -37,7 +38,7 @@ pub(crate) fn binding(
 /// Converts a turn for the store. `None` if JSON cannot express it: an empty turn would be found and
 /// restore nothing.
 pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> Option<RemovedEntry> {
-    let content = serde_json::to_vec(&KeptTurn::of(turn)).ok()?;
+    let content = serde_json::to_vec(&StoredEntry::of(turn)).ok()?;
     let mut signs = states(&turn.states());
     signs.extend(fingerprints(FingerprintKind::Trace, binding, &turn.traces()));
     Some(RemovedEntry {
@@ -49,9 +50,34 @@ pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> Option<RemovedEntr
     })
 }
 
+/// Why calls that may have been removed from a turn of the request are not restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestProblem {
+    UnreadableRequest,
+    UnreadableTurn,
+    TooManySimilar,
+    Changed,
+}
+
+impl fmt::Display for RequestProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnreadableRequest => "the request cannot be read completely",
+            Self::UnreadableTurn => "a stored turn that belongs to the request cannot be read",
+            Self::TooManySimilar => "too many stored turns look like one of its turns",
+            Self::Changed => {
+                "one of its turns matches a stored turn only in part: it belongs to another \
+                 conversation, or the client changed it"
+            }
+        })
+    }
+}
+
 /// A request with its removed calls restored.
 pub(crate) struct RestoredRequest {
     pub(crate) restored: Restored,
+    /// Why calls that may have been removed from its turns are not restored.
+    pub(crate) problems: Vec<RequestProblem>,
     /// The answered calls, to be stored once the response is complete.
     pub(crate) answered: Option<RemovedEntry>,
 }
@@ -82,26 +108,28 @@ pub(crate) fn restore(
             .collect(),
     };
     let found = decider.find_removed(binding, &sought);
-    let FoundTurns { turns, unreadable } = parsed(&found.contents);
-    let turns = still_open(turns);
+    let FoundEntries { turns, answered: earlier, unreadable } = parsed(&found.contents);
+    let turns = still_open(turns, &earlier);
+    let mut problems = Vec::new();
     let mut restored = request::restore(dialect, body, &turns).unwrap_or_else(|error| {
         tracing::error!(%error, "calls cannot be put back into a request that could be read");
-        Restored { skipped: vec![(String::new(), UNREADABLE_REQUEST)], ..Restored::default() }
+        problems.push(RequestProblem::UnreadableRequest);
+        Restored::default()
     });
     let answered = answered(&turns, &restored, &sent, binding);
     // Many similar turns may be stored, and most do not belong to this conversation.
-    restored.skipped.retain(|(_, why)| *why != Restored::NOT_FOUND);
+    restored.skipped.retain(|skipped| skipped.why != NotRestored::NotFound);
     if unreadable > 0 {
-        restored.skipped.push((String::new(), UNREADABLE_TURN));
+        problems.push(RequestProblem::UnreadableTurn);
     }
     if !found.crowded.is_empty() {
-        restored.skipped.push((String::new(), TOO_MANY_SIMILAR));
+        problems.push(RequestProblem::TooManySimilar);
     }
     if decider.contains_removed(binding, &traces(&sent, &turns, binding)) {
-        restored.skipped.push((String::new(), CHANGED));
+        problems.push(RequestProblem::Changed);
     }
-    let is_idle = restored == Restored::default() && answered.is_none();
-    (!is_idle).then_some(RestoredRequest { restored, answered })
+    let is_idle = restored == Restored::default() && problems.is_empty() && answered.is_none();
+    (!is_idle).then_some(RestoredRequest { restored, problems, answered })
 }
 
 /// The answers behind a response that the client knows by the id of the first of them; `None` if it
@@ -113,24 +141,34 @@ pub(crate) fn stored_answers(
 ) -> Option<StoredAnswers> {
     let sought = RemovedQuery { signs: states(&[id.to_owned()]), keys: Vec::new() };
     let found = decider.find_removed(binding, &sought);
-    let mut stored =
-        parsed(&found.contents).turns.into_iter().filter_map(|kept: KeptTurn| kept.merged?.stored);
-    let is_it = |stored: &StoredIds| stored.ids.first().is_some_and(|first| first == id);
-    stored.find(is_it).map(StoredAnswers::from)
+    let turns = parsed(&found.contents).turns;
+    let mut stored = turns.into_iter().filter_map(|turn| turn.merged?.stored);
+    stored.find(|stored| stored.ids.first().is_some_and(|first| first == id))
 }
 
-/// The turns in what the store has found.
-struct FoundTurns {
-    turns: Vec<KeptTurn>,
+/// What the store has found.
+#[derive(Default)]
+struct FoundEntries {
+    turns: Vec<RemovedTurn>,
+    answered: Vec<AnsweredCalls>,
     /// How many others there are, which a newer version may have stored.
     unreadable: usize,
 }
 
-fn parsed(contents: &[Vec<u8>]) -> FoundTurns {
-    let mut found = FoundTurns { turns: Vec::new(), unreadable: 0 };
+/// Calls that a request has answered in a conversation that the provider stores.
+struct AnsweredCalls {
+    conversation: Option<String>,
+    ids: Vec<String>,
+}
+
+fn parsed(contents: &[Vec<u8>]) -> FoundEntries {
+    let mut found = FoundEntries::default();
     for content in contents {
-        match serde_json::from_slice(content) {
-            Ok(turn) => found.turns.push(turn),
+        match serde_json::from_slice::<StoredEntry>(content) {
+            Ok(entry) if entry.answered.is_empty() => found.turns.push(RemovedTurn::from(entry)),
+            Ok(StoredEntry { conversation, answered, .. }) => {
+                found.answered.push(AnsweredCalls { conversation, ids: answered });
+            }
             Err(error) => {
                 found.unreadable += 1;
                 tracing::error!(%error, "a stored turn cannot be read, so it is not restored");
@@ -139,13 +177,6 @@ fn parsed(contents: &[Vec<u8>]) -> FoundTurns {
     }
     found
 }
-
-/// Why calls that may have been removed from a turn of the request are not restored.
-const UNREADABLE_TURN: &str = "a stored turn that belongs to the request cannot be read";
-const UNREADABLE_REQUEST: &str = "the request cannot be read completely";
-const TOO_MANY_SIMILAR: &str = "too many stored turns look like one of its turns";
-const CHANGED: &str = "one of its turns matches a stored turn only in part: it belongs to another \
-                       conversation, or the client changed it";
 
 /// The traces of turns in the request for which no stored turn was found.
 fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]> {
@@ -166,14 +197,13 @@ fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]
 /// The turns whose calls the provider still waits for. Turns that the provider stores itself are
 /// identified by the ids of their calls: they may have been fetched, and so stored here, several
 /// times, and in a conversation each call is answered once.
-fn still_open(kept: Vec<KeptTurn>) -> Vec<RemovedTurn> {
-    let mut done: HashSet<(Option<String>, String)> = kept
+fn still_open(found: Vec<RemovedTurn>, answered: &[AnsweredCalls]) -> Vec<RemovedTurn> {
+    let mut done: HashSet<(Option<String>, String)> = answered
         .iter()
-        .flat_map(|kept| kept.answered.iter().map(|id| (kept.conversation.clone(), id.clone())))
+        .flat_map(|calls| calls.ids.iter().map(|id| (calls.conversation.clone(), id.clone())))
         .collect();
     let mut turns = Vec::new();
-    for kept in kept {
-        let mut turn = RemovedTurn::from(kept);
+    for mut turn in found {
         if let Some(state) = turn.conversation.clone().or(turn.response.clone()) {
             turn.calls.retain(|call| done.insert((Some(state.clone()), call.id.clone())));
         }
@@ -204,7 +234,7 @@ fn answered(
         return None;
     }
     let signs = states(conversation.as_slice());
-    let kept = KeptTurn { conversation, answered, ..KeptTurn::default() };
+    let kept = StoredEntry { conversation, answered, ..StoredEntry::default() };
     let content = serde_json::to_vec(&kept).inspect_err(|error| {
         tracing::error!(%error, "answered calls cannot be stored, so they may be restored again");
     });
@@ -246,9 +276,9 @@ fn states(ids: &[String]) -> Vec<[u8; 32]> {
     ids.iter().map(sign).collect()
 }
 
-/// A stored turn, or the answered calls of a conversation.
+/// What is stored: a turn or, if `answered` is not empty, the answered calls of a conversation.
 #[derive(Default, Serialize, Deserialize)]
-struct KeptTurn {
+struct StoredEntry {
     calls: Vec<StoredCall>,
     // Absent in turns that earlier versions stored. Such a turn is found only by the provider's id,
     // because it is unknown what the client received of it.
@@ -343,7 +373,7 @@ struct StoredClientView {
     signatures: Vec<[u8; 32]>,
 }
 
-impl KeptTurn {
+impl StoredEntry {
     fn of(turn: &RemovedTurn) -> Self {
         let call = |call: &RemovedCall| StoredCall {
             id: call.id.clone(),
@@ -370,8 +400,8 @@ impl KeptTurn {
     }
 }
 
-impl From<KeptTurn> for RemovedTurn {
-    fn from(kept: KeptTurn) -> Self {
+impl From<StoredEntry> for RemovedTurn {
+    fn from(kept: StoredEntry) -> Self {
         let call = |call: StoredCall| RemovedCall {
             id: call.id,
             original: call.original,
@@ -437,13 +467,13 @@ mod tests {
             last: "[3]".into(),
             stored: Some(stored),
         });
-        let text = serde_json::to_string(&KeptTurn::of(&turn)).unwrap();
-        assert_eq!(RemovedTurn::from(serde_json::from_str::<KeptTurn>(&text).unwrap()), turn);
+        let text = serde_json::to_string(&StoredEntry::of(&turn)).unwrap();
+        assert_eq!(RemovedTurn::from(serde_json::from_str::<StoredEntry>(&text).unwrap()), turn);
     }
 
     #[test]
     fn a_stored_turn_that_cannot_be_read_is_counted() {
-        let turn = serde_json::to_vec(&KeptTurn::of(&RemovedTurn::default())).unwrap();
+        let turn = serde_json::to_vec(&StoredEntry::of(&RemovedTurn::default())).unwrap();
         let found = parsed(&[b"{\"calls\":7}".to_vec(), turn]);
         assert_eq!((found.turns.len(), found.unreadable), (1, 1));
     }
@@ -453,7 +483,7 @@ mod tests {
     fn a_turn_of_an_earlier_version_is_found_by_the_provider_s_id_alone() {
         let old = r#"{"siblings":["a"],"signatures":["s"],"left":null,"calls":[{"id":"c",
             "original":"{}","place":0,"notice":"no","why":"why"}],"response":"resp"}"#;
-        let turn = RemovedTurn::from(serde_json::from_str::<KeptTurn>(old).unwrap());
+        let turn = RemovedTurn::from(serde_json::from_str::<StoredEntry>(old).unwrap());
         assert_eq!((turn.calls.len(), turn.states()), (1, vec!["resp".to_owned()]));
         let entry = entry(&turn, &[0; 32]).unwrap();
         assert!(entry.keys.is_empty() && entry.alike.is_none());

@@ -8,6 +8,7 @@ use callgate_dialect::request::StoredAnswers;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use url::form_urlencoded;
 
+use crate::continuation::KeySource;
 use crate::gateway::{LoadedGateway, ProviderExchange};
 use crate::refusal::Refusal;
 use crate::restore::{self, Binding};
@@ -73,11 +74,11 @@ impl NamedResponse {
         &self,
         inner: &LoadedGateway,
         exchange: &ProviderExchange,
-        is_swapped: bool,
+        key: KeySource,
         first: &Request<RequestBody>,
     ) -> Result<Option<Response<UpstreamBody>>, Refusal> {
         for id in self.answers.ids.iter().skip(1).rev() {
-            let request = self.delete(exchange, is_swapped, id, first.headers()).await?;
+            let request = self.delete(exchange, key, id, first.headers()).await?;
             let target = &exchange.route.site.target;
             let sent = inner.upstreams.send(target, request).await;
             let response = sent.map_err(Refusal::Upstream)?;
@@ -92,7 +93,7 @@ impl NamedResponse {
     async fn delete(
         &self,
         exchange: &ProviderExchange,
-        is_swapped: bool,
+        key: KeySource,
         id: &str,
         headers: &HeaderMap,
     ) -> Result<Request<RequestBody>, Refusal> {
@@ -101,7 +102,7 @@ impl NamedResponse {
         let path =
             path.parse().map_err(|_| Refusal::Internal("the id of a response is not an id"))?;
         let mut headers = headers.clone();
-        let credentials = route.site.provider.api_key.as_ref().filter(|_| is_swapped);
+        let credentials = key.of_gateway(route);
         let signing = SigningRequest { route, method: &Method::DELETE, path: &path };
         let body = sign::sign(signing, credentials, 0, &mut headers, RequestBody::Empty).await?;
         let mut request = Request::new(body);

@@ -65,8 +65,8 @@ impl<'a> Frame<'a> {
     pub fn data(&self) -> Option<&'a [u8]> {
         match self.parts.data {
             FrameData::None => None,
-            FrameData::One(span) => span.get(self.bytes),
-            FrameData::Many => Some(self.joined),
+            FrameData::InPlace(span) => span.get(self.bytes),
+            FrameData::Joined | FrameData::DecodedChunk => Some(self.joined),
         }
     }
 
@@ -80,8 +80,8 @@ impl<'a> Frame<'a> {
     /// there unencoded and in one piece.
     pub fn data_span(&self) -> Option<ByteRange> {
         match self.parts.data {
-            FrameData::One(span) => Some(span),
-            FrameData::None | FrameData::Many => None,
+            FrameData::InPlace(span) => Some(span),
+            FrameData::None | FrameData::Joined | FrameData::DecodedChunk => None,
         }
     }
 
@@ -108,8 +108,8 @@ impl<'a> Frame<'a> {
     /// A copy that outlives the splitter's buffer, for held frames.
     pub fn to_owned(&self) -> OwnedFrame {
         let joined = match self.parts.data {
-            FrameData::Many => self.joined.to_vec(),
-            FrameData::None | FrameData::One(_) => Vec::new(),
+            FrameData::Joined | FrameData::DecodedChunk => self.joined.to_vec(),
+            FrameData::None | FrameData::InPlace(_) => Vec::new(),
         };
         OwnedFrame { bytes: self.bytes.to_vec(), joined, parts: self.parts }
     }
@@ -119,7 +119,7 @@ impl<'a> Frame<'a> {
     #[inline]
     pub fn is_plain(&self) -> bool {
         let FrameParts { clean, terminated, bare, data, .. } = self.parts;
-        clean && terminated && !bare && matches!(data, FrameData::One(_))
+        clean && terminated && !bare && matches!(data, FrameData::InPlace(_))
     }
 
     /// Everything known about the frame except its bytes, for a frame whose bytes are stored
@@ -127,8 +127,8 @@ impl<'a> Frame<'a> {
     #[inline]
     pub fn outline(&self) -> Option<Outline> {
         match self.parts.data {
-            FrameData::Many => None,
-            FrameData::None | FrameData::One(_) => {
+            FrameData::Joined | FrameData::DecodedChunk => None,
+            FrameData::None | FrameData::InPlace(_) => {
                 Some(Outline(FrameParts { bare: false, ..self.parts }))
             }
         }
@@ -215,7 +215,7 @@ impl<'a> Frame<'a> {
     /// The style of the frame.
     #[inline]
     pub fn style(&self) -> Style {
-        let chunks = self.parts.framing == Framing::EventStream && self.parts.joins();
+        let chunks = self.parts.is_chunk();
         let line_end = self.parts.line_end.unwrap_or(LineEnd::Lf);
         Style::of_frame(self.parts.framing, line_end, chunks)
     }
@@ -231,7 +231,7 @@ impl<'a> Frame<'a> {
 
     fn rewrite_message(&self, event: Option<&[u8]>, data: &[u8], out: &mut Vec<u8>) {
         let headers = match (event, self.parts.event) {
-            (Some(event), Some(name)) if !self.parts.joins() => {
+            (Some(event), Some(name)) if !self.parts.is_chunk() => {
                 message::headers_with(self.bytes, name, event)
             }
             _ => {
@@ -240,7 +240,7 @@ impl<'a> Frame<'a> {
             }
         };
         match message::payload_span(self.bytes).and_then(|span| span.get(self.bytes)) {
-            Some(payload) if self.parts.joins() => {
+            Some(payload) if self.parts.is_chunk() => {
                 message::write(&headers, &message::chunk_with(payload, data), out);
             }
             _ => message::write(&headers, data, out),
@@ -385,16 +385,16 @@ impl FrameParts {
         }
     }
 
-    pub(crate) fn data(&mut self, span: ByteRange) {
-        self.data = FrameData::One(span);
+    pub(crate) fn set_data(&mut self, span: ByteRange) {
+        self.data = FrameData::InPlace(span);
     }
 
-    pub(crate) fn message(&mut self, message: &AwsMessage) {
+    pub(crate) fn set_message(&mut self, message: &AwsMessage) {
         self.event = Some(message.name);
         self.data = match message.is_chunk {
-            true => FrameData::Many,
+            true => FrameData::DecodedChunk,
             false if message.payload.is_empty() => FrameData::None,
-            false => FrameData::One(message.payload),
+            false => FrameData::InPlace(message.payload),
         };
     }
 
@@ -408,21 +408,21 @@ impl FrameParts {
 
     fn data_start(&self) -> Option<usize> {
         match self.data {
-            FrameData::One(span) => Some(span.start),
-            FrameData::None | FrameData::Many => None,
+            FrameData::InPlace(span) => Some(span.start),
+            FrameData::None | FrameData::Joined | FrameData::DecodedChunk => None,
         }
     }
 
     /// Adds the line that `span` covers in `frame`, without its line end. `joined` collects the
     /// value if there are several data lines.
-    pub(crate) fn line(&mut self, frame: &[u8], span: ByteRange, joined: &mut Vec<u8>) {
+    pub(crate) fn add_line(&mut self, frame: &[u8], span: ByteRange, joined: &mut Vec<u8>) {
         let text = span.get(frame).unwrap_or_default();
         let line = SseLine::read(text);
         self.clean &= !line.is_ambiguous(text);
         let value = ByteRange { start: span.start + line.value, end: span.end };
         match line.field {
             SseField::Data if matches!(self.data, FrameData::None) => {
-                self.data = FrameData::One(value)
+                self.data = FrameData::InPlace(value)
             }
             SseField::Data => self.join(frame, value, joined),
             SseField::Event => self.event = Some(value),
@@ -435,7 +435,7 @@ impl FrameParts {
         self.event.is_some() && matches!(self.data, FrameData::None)
     }
 
-    pub(crate) fn line_end(&mut self, end: LineEnd) {
+    pub(crate) fn note_line_end(&mut self, end: LineEnd) {
         self.line_end.get_or_insert(end);
     }
 
@@ -445,28 +445,38 @@ impl FrameParts {
 
     /// Whether the buffer for joined data is in use.
     pub(crate) fn joins(&self) -> bool {
-        matches!(self.data, FrameData::Many)
+        matches!(self.data, FrameData::Joined | FrameData::DecodedChunk)
+    }
+
+    /// Whether the data was decoded from a chunk of an AWS message.
+    fn is_chunk(&self) -> bool {
+        matches!(self.data, FrameData::DecodedChunk)
     }
 
     /// Several data lines are allowed, but no provider sends them.
     #[cold]
     fn join(&mut self, frame: &[u8], value: ByteRange, joined: &mut Vec<u8>) {
-        if let FrameData::One(first) = self.data {
+        if let FrameData::InPlace(first) = self.data {
             joined.clear();
             joined.extend_from_slice(first.get(frame).unwrap_or_default());
         }
         joined.push(b'\n');
         joined.extend_from_slice(value.get(frame).unwrap_or_default());
-        self.data = FrameData::Many;
+        self.data = FrameData::Joined;
     }
 }
 
+/// Where the data of a frame is.
 #[derive(Clone, Copy, Debug)]
 enum FrameData {
+    /// There is none.
     None,
-    One(ByteRange),
-    /// It had to be joined from several lines, or decoded.
-    Many,
+    /// In the bytes of the frame.
+    InPlace(ByteRange),
+    /// In the buffer for joined data: it had several lines.
+    Joined,
+    /// In that buffer too: it was decoded from a chunk of an AWS message.
+    DecodedChunk,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -143,7 +143,11 @@ impl Splitter {
             }
             Framing::Sse | Framing::Body | Framing::Unreadable if self.line < left => {
                 let frame = self.buf.get(self.start..).unwrap_or_default();
-                self.parts.line(frame, ByteRange { start: self.line, end: left }, &mut self.joined);
+                self.parts.add_line(
+                    frame,
+                    ByteRange { start: self.line, end: left },
+                    &mut self.joined,
+                );
             }
             Framing::Sse | Framing::Body | Framing::Unreadable => {}
         }
@@ -210,12 +214,12 @@ impl Splitter {
                 _ => LineEnd::Cr,
             };
             seek = line.end + end.len();
-            self.parts.line_end(end);
+            self.parts.note_line_end(end);
             if line.is_empty() {
                 self.parts.terminate();
                 return Some(seek);
             }
-            self.parts.line(frame, line, &mut self.joined);
+            self.parts.add_line(frame, line, &mut self.joined);
             if self.line == 0 && self.parts.is_only_name() {
                 self.opening.remember(frame.get(..seek).unwrap_or_default(), self.parts);
             }

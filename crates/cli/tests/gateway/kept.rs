@@ -143,6 +143,61 @@ fn in_a_conversation_a_denied_call_is_answered_once() {
     }
 }
 
+/// The ids of the calls for which the last request has an output.
+fn answered(upstream: &Upstream) -> Vec<String> {
+    let sent = outputs(&upstream.requests().pop().unwrap());
+    sent.into_iter().map(|(id, _)| id).collect()
+}
+
+/// Responses that are copied complete a request like those that are judged.
+#[test]
+fn in_a_conversation_a_denied_call_is_answered_once_although_nothing_is_judged_any_more() {
+    for stream in [true, false] {
+        let upstream = server();
+        let mut gateway = gateway(&upstream, POLICY, "");
+        let made = post(&gateway, "/v1/conversations", &json!({}));
+        let conversation = response(&made)["id"].clone();
+        let more = json!({ "conversation": conversation, "stream": stream });
+        response(&post(&gateway, RESPONSES, &first("all by name", more)));
+        let config = std::fs::read_to_string(gateway.folder().join("callgate.yaml")).unwrap();
+        gateway.replace("callgate.yaml", &format!("{config}\ngateway: {{ mode: off }}\n"));
+        gateway = gateway.restart();
+        let next = |input: Value| json!({ "input": input, "conversation": { "id": conversation }, "stream": stream });
+        response(&post(&gateway, RESPONSES, &next(json!("Go on."))));
+        assert_eq!(answered(&upstream), ["1_1a"], "stream {stream}");
+        let result =
+            |id: &str| json!({ "type": "function_call_output", "call_id": id, "output": "fine" });
+        response(&post(&gateway, RESPONSES, &next(json!([result("1_2a"), result("1_2b")]))));
+        let mut sent = answered(&upstream);
+        sent.sort();
+        assert_eq!(sent, ["1_2a", "1_2b"], "stream {stream}");
+    }
+}
+
+/// The provider does not know that a text rule has stopped the response.
+#[test]
+fn in_a_conversation_a_denied_call_is_answered_once_although_its_answer_was_stopped() {
+    let upstream = server();
+    let policy = format!(
+        "{POLICY}text: [{{ id: no-word, keywords: [clean], verdict: block, reason: Not that word. }}]\n"
+    );
+    let mut gateway = gateway(&upstream, POLICY, "");
+    let made = post(&gateway, "/v1/conversations", &json!({}));
+    let conversation = response(&made)["id"].clone();
+    let more = json!({ "conversation": conversation });
+    response(&post(&gateway, RESPONSES, &first("one by arguments", more)));
+    gateway.replace("rules.yaml", &policy);
+    gateway = gateway.restart();
+    let result = json!({ "type": "function_call_output", "call_id": "1_1b", "output": "fine" });
+    let next = json!({ "input": [result], "conversation": { "id": conversation } });
+    post(&gateway, RESPONSES, &next);
+    let first = answered(&upstream);
+    post(&gateway, RESPONSES, &next);
+    let second = answered(&upstream);
+    assert!(first.contains(&"1_1a".to_owned()), "{first:?}");
+    assert!(!second.contains(&"1_1a".to_owned()), "{second:?}");
+}
+
 #[test]
 fn a_kept_response_is_answered_only_for_whom_it_was_made() {
     let upstream = server();

@@ -24,8 +24,10 @@ const LANE: Lane = Lane(0);
 pub(super) struct Reader {
     /// The blocks that have started and not stopped.
     open: Vec<OpenBlock>,
-    /// How many blocks have started: the position and the slot of the next.
-    started: Slot,
+    /// The slot of the next block, or of the next call that is no block.
+    next_slot: Slot,
+    /// How many blocks have started: the position of the next.
+    started: u32,
     in_message: bool,
     /// Whether an event of the API was read.
     has_read_any: bool,
@@ -35,6 +37,8 @@ pub(super) struct Reader {
 #[derive(Debug)]
 struct OpenBlock {
     slot: Slot,
+    /// Its index among all blocks.
+    position: u32,
     /// The index in its start event.
     claimed: i64,
     kind: BlockKind,
@@ -97,7 +101,8 @@ impl Reader {
     pub(super) fn new(max_open: usize) -> Self {
         Self {
             open: Vec::new(),
-            started: Slot::default(),
+            next_slot: Slot::default(),
+            started: 0,
             in_message: false,
             has_read_any: false,
             max_open,
@@ -181,7 +186,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        Ok(self.started.take())
+        Ok(self.next_slot.take())
     }
 
     /// The texts of whole blocks in a message.
@@ -232,7 +237,7 @@ impl Reader {
         reading.content = message.content.filter(|_| !message.blocks.is_empty());
         let mut calls = 0;
         for block in &message.blocks {
-            let slot = self.started.take();
+            let (slot, _) = self.start_block();
             reading.add_text(LANE, block.text);
             reading.add_signature(LANE, block.signature);
             if let Some(mut piece) = block.call(slot, data)? {
@@ -248,6 +253,13 @@ impl Reader {
         Ok(())
     }
 
+    /// The slot and the position of another block.
+    fn start_block(&mut self) -> (Slot, u32) {
+        let position = self.started;
+        self.started += 1;
+        (self.next_slot.take(), position)
+    }
+
     fn block_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let Some(head) = &frame.block else {
             return Err(Unreadable::Ambiguous("the start of a block without the block"));
@@ -259,13 +271,13 @@ impl Reader {
         if self.open.len() >= self.max_open {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.started.take();
+        let (slot, position) = self.start_block();
         let call = head.call(slot, data)?;
         let kind = if call.is_some() { BlockKind::Call } else { BlockKind::Other };
-        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot.0));
+        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(position));
         // A client that goes by the claimed index has lost the earlier block with that index.
         self.open.retain(|block| block.claimed != claimed || block.kind == BlockKind::Call);
-        self.open.push(OpenBlock { slot, claimed, kind, spoiled: false });
+        self.open.push(OpenBlock { slot, position, claimed, kind, spoiled: false });
 
         let mut reading = block_reading(slot, BlockStep::Open, frame);
         if let Some(piece) = call {
@@ -335,8 +347,8 @@ impl Reader {
     }
 
     /// The open block that a frame belongs to: by the index in its start, else by its position,
-    /// else, for a missing or negative index, the only or the last one. Frames are renumbered on
-    /// the way out, so every client sees the block that is chosen here.
+    /// else the only one if there is no index, or the last one if it is -1. Frames are renumbered
+    /// on the way out, so every client sees the block that is chosen here.
     fn resolve(&self, frame: &Event<'_>) -> Option<&OpenBlock> {
         let index = frame.index.and_then(|(_, index)| index);
         match index {
@@ -345,7 +357,7 @@ impl Reader {
                 .iter()
                 .rev()
                 .find(|block| block.claimed == index)
-                .or_else(|| self.open.iter().find(|block| i64::from(block.slot.0) == index)),
+                .or_else(|| self.open.iter().find(|block| i64::from(block.position) == index)),
             Some(-1) => self.open.last(),
             Some(_) => None,
             None => match self.open.as_slice() {

@@ -16,8 +16,8 @@ use crate::usage::{TurnUsage, overlay};
 /// thinking is not valid after what another answer said, and the end counts the tokens of all.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// How many blocks have left.
-    left: u64,
+    /// How many blocks were sent.
+    sent: u64,
 }
 
 impl BlockApi for Blocks {
@@ -36,12 +36,12 @@ impl BlockApi for Blocks {
     }
 
     fn claim_text(&mut self, _: Option<(&Block, &str)>) -> u64 {
-        self.left += 1;
-        self.left - 1
+        self.sent += 1;
+        self.sent - 1
     }
 
     fn claim_listed(&mut self, count: usize) {
-        self.left += u64::try_from(count).unwrap_or(u64::MAX);
+        self.sent += u64::try_from(count).unwrap_or(u64::MAX);
     }
 
     fn is_left_out(&mut self, leaving: &Leaving<'_>, usage: &mut TurnUsage) -> bool {

@@ -150,12 +150,12 @@ impl ArgumentText {
         }
     }
 
-    /// Frees the text. Returns the number of freed bytes.
-    pub(super) fn forget(&mut self, kind: CallKind) -> usize {
+    /// Frees the text.
+    pub(super) fn forget(&mut self, kind: CallKind) {
         if kind == CallKind::Repeated && self.digest.is_none() {
             self.digest = Some(Sha256::new_with_prefix(&self.text));
         }
-        std::mem::take(&mut self.text).len()
+        self.text = String::new();
     }
 
     /// The text, as far as it is stored.
@@ -217,7 +217,7 @@ pub(super) enum Form {
     Json,
     /// A custom tool's free text.
     Free,
-    /// The same, and it is all of it.
+    /// A custom tool's free text, and it is all of it.
     WholeFree,
 }
 

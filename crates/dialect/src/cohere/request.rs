@@ -2,7 +2,7 @@
 
 use crate::object::object;
 use crate::request::listed::{AddedMember, Emptied, Listed, function_of, is_call, read_message};
-use crate::request::{RemovedCall, Restored};
+use crate::request::{NotRestored, RemovedCall};
 
 /// How messages list their calls.
 pub(super) static LISTED: Listed = Listed {
@@ -10,9 +10,9 @@ pub(super) static LISTED: Listed = Listed {
     call: function_of,
     refuse: |_, _, call| {
         if !is_call(call) {
-            return Some(Restored::UNREADABLE);
+            return Some(NotRestored::Unreadable);
         }
-        call.id.is_empty().then_some(Restored::NO_ID)
+        call.id.is_empty().then_some(NotRestored::NoId)
     },
     is_legacy: |_| false,
     emptied: Emptied::Gone,

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::request::testing::restore;
-use crate::request::{RemovedCall, RemovedTurn, Restored};
+use crate::request::{NotRestored, RemovedCall, RemovedTurn};
 use crate::{
     After, ArgumentsPiece, Canonical, Carrier, Dialect, Limits, Reading, Unreadable, What,
 };
@@ -205,12 +205,16 @@ fn a_call_is_not_put_back_where_it_cannot_be_answered() {
     let elsewhere =
         r#"{"messages":[{"role":"user","content":"blocked"},{"role":"user","content":"x"}]}"#;
     for (request, why) in [
-        (last.as_str(), Restored::UNANSWERED),
-        (again.as_str(), Restored::PRESENT),
-        (elsewhere, Restored::NOT_FOUND),
+        (last.as_str(), NotRestored::Unanswered),
+        (again.as_str(), NotRestored::Present),
+        (elsewhere, NotRestored::NotFound),
     ] {
         let restored = restore(Dialect::Cohere, request, &[removed(0, "blocked")]).unwrap();
         assert_eq!(restored.body, None, "{request}");
-        assert_eq!(restored.skipped, [("rm_1".to_owned(), why)], "{request}");
+        assert_eq!(
+            restored.skipped,
+            [crate::request::SkippedCall { id: "rm_1".to_owned(), why }],
+            "{request}"
+        );
     }
 }

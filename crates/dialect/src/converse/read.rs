@@ -31,8 +31,8 @@ pub(crate) struct Reader {
     names: EventNames,
     /// The blocks that have begun and not ended.
     open: Vec<OpenBlock>,
-    /// How many blocks have begun: the position and the slot of the next.
-    started: Slot,
+    /// The slot of the next block, or of the next call that is no block.
+    next_slot: Slot,
     in_message: bool,
     has_read_any: bool,
     max_open: usize,
@@ -50,8 +50,8 @@ struct OpenBlock {
 impl Reader {
     /// A reader at the start of a response. It refuses more than `max_open` open blocks.
     pub(crate) fn new(names: EventNames, max_open: usize) -> Self {
-        let (open, started) = (Vec::new(), Slot::default());
-        Self { names, open, started, in_message: false, has_read_any: false, max_open }
+        let (open, next_slot) = (Vec::new(), Slot::default());
+        Self { names, open, next_slot, in_message: false, has_read_any: false, max_open }
     }
 }
 
@@ -99,7 +99,7 @@ impl Read for Reader {
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        Ok(self.started.take())
+        Ok(self.next_slot.take())
     }
 
     /// The texts of a whole response.
@@ -216,7 +216,7 @@ impl Reader {
         if self.open.len() >= self.max_open {
             return Err(Unreadable::TooManyCalls);
         }
-        let slot = self.started.take();
+        let slot = self.next_slot.take();
         self.open.push(OpenBlock { slot, index, is_call, spoiled: false });
         Ok(slot)
     }
@@ -233,7 +233,7 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let mut calls = 0;
         for block in &body.blocks {
-            let slot = self.started.take();
+            let slot = self.next_slot.take();
             reading.add_text(LANE, block.text);
             reading.add_signature(LANE, block.signature);
             if let Some(call) = &block.call {

@@ -15,8 +15,8 @@ use self::contents::{Content, Part, contents};
 use self::unmerge::unmerge;
 use crate::json::{Edits, member, remove_members};
 use crate::request::{
-    ClientMessage, Decoded, ModelTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn,
-    Restored, SentCall, meaning, model_turns, plan, shown, whole_object,
+    ClientMessage, Decoded, ModelTurn, NotRestored, NoticePlaces, Placed, Plan, RemovedCall,
+    RemovedTurn, Restored, SentCall, meaning, model_turns, plan, shown, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -26,9 +26,9 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     let seen: Vec<ClientMessage<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         if whole_object(&call.original).is_none() {
-            return Some(Restored::UNREADABLE);
+            return Some(NotRestored::Unreadable);
         }
-        said.get(place).and_then(|turn| turn.answer).is_none().then_some(Restored::UNANSWERED)
+        said.get(place).and_then(|turn| turn.answer).is_none().then_some(NotRestored::Unanswered)
     };
     let mut out = Restored::default();
     let plans = plan(&seen, turns, known(&contents), refuse, &mut out);

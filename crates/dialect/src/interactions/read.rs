@@ -153,7 +153,7 @@ impl Reader {
         if self.open.iter().any(|open| open.index == index) {
             return Err(Unreadable::Ambiguous("a step with the index of another step"));
         }
-        if self.open.len() >= self.slots.left() {
+        if self.open.len() >= self.slots.remaining() {
             return Err(Unreadable::TooManyCalls);
         }
         let (slot, host) = (self.slots.take(), step.host()?);

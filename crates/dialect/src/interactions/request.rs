@@ -15,8 +15,8 @@ use self::input::{Input, Request, Step};
 use crate::json::{Edits, prepend_to};
 use crate::object::{Raw, object};
 use crate::request::{
-    ClientMessage, Decoded, ModelTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn,
-    Restored, SentCall, fill_gaps, meaning, plan, refusal, results_of_kept, shown,
+    ClientMessage, Decoded, ModelTurn, NotRestored, NoticePlaces, Placed, Plan, RemovedCall,
+    RemovedTurn, Restored, SentCall, fill_gaps, meaning, plan, refusal, results_of_kept, shown,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -28,7 +28,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     let mut edits = Edits::default();
     let mut known = known(&read);
     let refuse = |call: &RemovedCall| match &read.input {
-        Input::Missing => Some(Restored::UNANSWERED),
+        Input::Missing => Some(NotRestored::Unanswered),
         _ => refusal(call),
     };
     let result = |call: &RemovedCall| Some(error_result(call));
@@ -39,7 +39,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     let seen: Vec<ClientMessage<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         let is_answered = said.get(place).is_some_and(|turn| turn.answer.is_some());
-        refusal(call).or((!is_answered).then_some(Restored::UNANSWERED))
+        refusal(call).or((!is_answered).then_some(NotRestored::Unanswered))
     };
     let sent: Vec<RemovedTurn> = sent.into_iter().cloned().collect();
     for plan in &plan(&seen, &sent, known, refuse, &mut out) {

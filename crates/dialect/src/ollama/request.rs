@@ -3,13 +3,13 @@
 use callgate_json::quote;
 
 use crate::request::listed::{AddedMember, Emptied, Listed, function_of, is_call, read_message};
-use crate::request::{RemovedCall, Restored};
+use crate::request::{NotRestored, RemovedCall};
 
 /// How messages list their calls.
 pub(super) static LISTED: Listed = Listed {
     read: read_message,
     call: function_of,
-    refuse: |_, _, call| (!is_call(call)).then_some(Restored::UNREADABLE),
+    refuse: |_, _, call| (!is_call(call)).then_some(NotRestored::Unreadable),
     is_legacy: |_| false,
     emptied: Emptied::Replaced("\"\""),
     added: AddedMember::First,

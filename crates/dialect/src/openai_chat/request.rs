@@ -9,7 +9,7 @@ use super::continued::THINKING;
 use crate::json::{Fields, member, text_or_skip};
 use crate::object::{Raw, object};
 use crate::request::listed::{AddedMember, Emptied, Listed, Message, read_content, read_items};
-use crate::request::{RemovedCall, RemovedTurn, Restored, SentCall, whole_object};
+use crate::request::{NotRestored, RemovedCall, RemovedTurn, SentCall, whole_object};
 
 /// How messages list their calls.
 pub(super) static LISTED: Listed = Listed {
@@ -25,17 +25,17 @@ pub(super) static LISTED: Listed = Listed {
 };
 
 /// Why a call cannot be put back.
-fn refuse(message: &Message<'_>, turn: &RemovedTurn, call: &RemovedCall) -> Option<&'static str> {
+fn refuse(message: &Message<'_>, turn: &RemovedTurn, call: &RemovedCall) -> Option<NotRestored> {
     let has_legacy = message.function_call.is_some();
     let is_occupied = match kind(call) {
-        None => return Some(Restored::UNREADABLE),
-        Some(CallForm::Nameless) => return Some(Restored::NO_ID),
+        None => return Some(NotRestored::Unreadable),
+        Some(CallForm::Nameless) => return Some(NotRestored::NoId),
         // The whole message is replaced.
         Some(_) if turn.merged.is_some() => false,
         Some(CallForm::Legacy) => turn.calls.len() != 1 || has_legacy || !message.calls.is_empty(),
         Some(CallForm::Listed) => has_legacy,
     };
-    is_occupied.then_some(Restored::OCCUPIED)
+    is_occupied.then_some(NotRestored::Occupied)
 }
 
 /// How a call is written in a message.

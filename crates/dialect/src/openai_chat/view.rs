@@ -167,7 +167,7 @@ pub(super) fn view<'a>(
     whole(data, |json| walk(json, data, each))
 }
 
-/// The same for one completion of a page. The choices of each completion have separate lanes.
+/// Like [`view`], for one completion of a page. The choices of each completion have separate lanes.
 pub(super) fn view_of_page<'a>(
     data: &'a str,
     (place, completion): (usize, Span),

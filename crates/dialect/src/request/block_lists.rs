@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use callgate_json::{Error, Reader, Span};
 
 use super::{
-    ClientMessage, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, messages, plan,
-    refusal,
+    ClientMessage, MergedTurn, NotRestored, Placed, Plan, RemovedCall, RemovedTurn, Restored,
+    messages, plan, refusal,
 };
 use crate::json::{Edits, document, elements};
 use crate::object::{Raw, object};
@@ -89,7 +89,7 @@ pub(crate) fn restore<'a, M: BlockMessage<'a>>(
     let answer_to = |place: usize| M::answer(&messages, seen.get(place)?.message);
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         let is_answered = answer_to(place).is_some();
-        refusal(call).or((!is_answered).then_some(Restored::UNANSWERED))
+        refusal(call).or((!is_answered).then_some(NotRestored::Unanswered))
     };
     let mut out = Restored::default();
     let known: HashSet<String> = messages.iter().flat_map(M::ids).collect();

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use callgate_json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
-    ClientMessage, Decoded, MergedTurn, Placed, Plan, RemovedCall, RemovedTurn, Restored, SentCall,
-    TextDigest, meaning, messages, plan, rest, shown, whole_object,
+    ClientMessage, Decoded, MergedTurn, NotRestored, Placed, Plan, RemovedCall, RemovedTurn,
+    Restored, SentCall, TextDigest, meaning, messages, plan, rest, shown, whole_object,
 };
 use crate::json::{
     Edits, Fields, Member, document, list_of, member, members, remove_members, text_or_skip,
@@ -22,7 +22,7 @@ pub(crate) struct Listed {
     /// The call in an entry of the list.
     pub(crate) call: for<'a> fn(&'a str, Span) -> SentCall<'a>,
     /// Why a call of the turn cannot be put back into the message.
-    pub(crate) refuse: fn(&Message<'_>, &RemovedTurn, &RemovedCall) -> Option<&'static str>,
+    pub(crate) refuse: fn(&Message<'_>, &RemovedTurn, &RemovedCall) -> Option<NotRestored>,
     /// Whether a call is a `function_call` instead of an entry of the list.
     pub(crate) is_legacy: fn(&RemovedCall) -> bool,
     /// What to do with a `content` that contained only notices.
@@ -62,10 +62,10 @@ impl Listed {
         let refuse = |place: usize, turn: &RemovedTurn, call: &RemovedCall| {
             let seen = seen.get(place);
             let Some((seen, message)) = seen.and_then(|it| Some((it, message(it)?))) else {
-                return Some(Restored::NOT_FOUND);
+                return Some(NotRestored::NotFound);
             };
             let is_last = seen.message + 1 == messages.len();
-            (self.refuse)(message, turn, call).or(is_last.then_some(Restored::UNANSWERED))
+            (self.refuse)(message, turn, call).or(is_last.then_some(NotRestored::Unanswered))
         };
         let mut out = Restored::default();
         let plans = plan(

@@ -57,7 +57,11 @@ fn odd_but_readable_requests_are_left_alone() {
         ] {
             let restored = restore(dialect, request, &[removed()]).unwrap();
             assert_eq!(restored.body, None, "{request}");
-            assert_eq!(restored.skipped, [("c1".to_owned(), Restored::NOT_FOUND)], "{request}");
+            assert_eq!(
+                restored.skipped,
+                [crate::request::SkippedCall { id: "c1".to_owned(), why: NotRestored::NotFound }],
+                "{request}"
+            );
         }
     }
 }

@@ -97,7 +97,7 @@ fn add_visible(hash: &mut Sha256, text: &str) -> bool {
     is_begun
 }
 
-/// The same for most text: no characters to decode, and one update for many words.
+/// Like [`add_visible`], for most text: no characters to decode, and one update for many words.
 fn add_visible_ascii(hash: &mut Sha256, text: &[u8]) -> bool {
     let mut is_begun = false;
     let mut visible = [0; 256];

@@ -58,7 +58,7 @@ pub(crate) enum ToolWalk {
 impl ToolWalk {
     /// The usual lists.
     pub(crate) const LISTS: Self = Self::Lists(&["tools", SERVERS], &["tool_choice"]);
-    /// The same where two settings make no sense without tools.
+    /// The usual lists, where two settings make no sense without tools.
     pub(crate) const STRICT_LISTS: Self =
         Self::Lists(&["tools", SERVERS], &["tool_choice", "parallel_tool_calls", "strict_tools"]);
     /// The list of before 2024.

@@ -13,8 +13,8 @@ use callgate_json::{Error, Reader as Json, Span};
 
 use crate::json::{Edits, document, elements, member, prepend_to, string_member};
 use crate::request::{
-    ClientMessage, MergedTurn, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn, Restored,
-    fill_gaps, plan, refusal, results_of_kept, shown, whole_object,
+    ClientMessage, MergedTurn, NotRestored, NoticePlaces, Placed, Plan, RemovedCall, RemovedTurn,
+    Restored, fill_gaps, plan, refusal, results_of_kept, shown, whole_object,
 };
 use history::{Entry, Input, Request};
 
@@ -54,8 +54,8 @@ pub(crate) fn shown_as(original: &str) -> Option<String> {
 }
 
 /// Why a call cannot be put back.
-fn refuse(call: &RemovedCall) -> Option<&'static str> {
-    refusal(call).or_else(|| answer::result(call).is_none().then_some(Restored::NO_RESULT))
+fn refuse(call: &RemovedCall) -> Option<NotRestored> {
+    refusal(call).or_else(|| answer::result(call).is_none().then_some(NotRestored::NoResult))
 }
 
 /// Where the calls go among the items of the input.
@@ -81,7 +81,7 @@ impl InputPlaces {
     ) -> Self {
         let Input::Items(_, items) = &read.input else {
             for call in turns.iter().flat_map(|turn| &turn.calls) {
-                out.skipped.push((call.id.clone(), Restored::NOT_FOUND));
+                out.skip(call, NotRestored::NotFound);
             }
             return Self::default();
         };

@@ -6,7 +6,7 @@ pub struct HttpSpec {
     /// The header that carries the key for the provider's own APIs. `authorization` has `Bearer`
     /// before it.
     pub key_header: &'static str,
-    /// The same for the APIs of others that the provider also serves.
+    /// The header for the key in the APIs of others that the provider also serves.
     pub compatible_key_header: &'static str,
     /// The body of a refusal.
     pub refusal: fn(&ApiError<'_>) -> String,

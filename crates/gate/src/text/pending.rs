@@ -31,7 +31,7 @@ const AT_ONCE: usize = 64;
 /// The longest text of one frame: a longer one is scanned on its own.
 const MAX_TEXT: usize = 64 << 10;
 
-/// How many bytes are unchanged for the next time. An idle stream keeps no more.
+/// How much memory is kept for the next frames. An idle stream keeps no more.
 const KEPT: usize = 1024;
 
 /// Frames of one text that were written but not decided yet.
@@ -254,7 +254,7 @@ impl Core {
         let channel = side_texts::channel(reading, text);
         let block = reading.block.map(|block| block.slot);
         let place = TextPlace { lane: reading.text_lane, block, channel };
-        let max = self.limits().calls;
+        let max = self.limits().texts;
         let Some(texts) = self.texts.here() else { return false };
         let waits = texts.pending.place == place && texts.pending.frames.len() < MAX_FRAMES;
         if !waits && !self.scan_pending(out) {
@@ -265,7 +265,7 @@ impl Core {
         let out = out.buffer();
         let start = out.len();
         frame.keep(out);
-        self.output.wrote(LastEvent::Ended);
+        self.output.note_written(LastEvent::Ended);
         let pending = &mut texts.pending;
         if pending.is_empty() {
             (pending.place, pending.from) = (place, from);
@@ -312,7 +312,7 @@ impl Core {
         }
     }
 
-    /// The same at the end of the text.
+    /// Like [`Self::scan_pending`], at the end of the text.
     pub(crate) fn scan_pending_to_end(&mut self, out: &mut Draft) -> bool {
         self.scan_pending_by(TextFlow::settle_all, out).goes_on()
     }
@@ -329,16 +329,16 @@ impl Core {
 
     fn scan_pending_by(
         &mut self,
-        scan_pending: fn(&mut TextFlow) -> TextSettled,
+        settle: fn(&mut TextFlow) -> TextSettled,
         out: &mut Draft,
     ) -> Scanned {
-        let TakenRules::Texts(mut texts) = self.texts.take() else {
+        let TakenRules::Here(mut texts) = self.texts.take() else {
             return self.take_back(None, out);
         };
         let mut pending = std::mem::take(&mut texts.pending);
         let decided = match flow_at(&mut texts.flows, pending.flow, pending.place) {
             Some(flowing) => {
-                let settled = scan_pending(&mut flowing.flow);
+                let settled = settle(&mut flowing.flow);
                 self.decide(&mut texts, settled, &mut pending, out)
             }
             None => Err(Misplaced),
@@ -371,7 +371,8 @@ impl Core {
         let stopped = stop.or(pending.frames.len().checked_sub(1));
         let frame = stopped.and_then(|at| pending.frames.get(at)).ok_or(Misplaced)?;
         let frame = frame.frame(&pending.written, base)?;
-        Ok(self.stop_response(&frame, None, pending.place.lane, out))
+        self.stop_response(&frame, None, pending.place.lane, out);
+        Ok(false)
     }
 
     /// Notes frames that leave unchanged.
@@ -569,7 +570,7 @@ mod tests {
 
     use super::*;
     use crate::Settings;
-    use crate::core::ResponseState;
+    use crate::progress::ResponseProgress;
 
     const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -583,7 +584,7 @@ mod tests {
     }
 
     /// What leaves of a stream with a secret, if the scan meets a state that cannot occur.
-    fn what_leaves(spoil: fn(&mut PendingText)) -> (String, ResponseState) {
+    fn what_leaves(spoil: fn(&mut PendingText)) -> (String, ResponseProgress) {
         let mut core = core();
         let mut draft = Draft::continuing(&mut Vec::new());
         let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
@@ -599,14 +600,14 @@ mod tests {
         assert!(!pending.is_empty());
         spoil(pending);
         let out = core.hand_out(draft);
-        (String::from_utf8(out).unwrap(), core.stream)
+        (String::from_utf8(out).unwrap(), core.progress)
     }
 
     #[test]
     fn text_that_cannot_be_scanned_does_not_leave() {
-        let (out, stream) = what_leaves(|_| {});
+        let (out, progress) = what_leaves(|_| {});
         assert!(out.contains("Hello") && !out.contains(SECRET), "{out}");
-        assert_eq!(stream, ResponseState::Passing);
+        assert!(progress.is_passing());
         let spoils: [fn(&mut PendingText); 4] = [
             |pending| pending.flow = 7,
             |pending| pending.place.lane = Lane(3),
@@ -614,9 +615,9 @@ mod tests {
             |pending| pending.frames.iter_mut().skip(1).for_each(|frame| frame.bytes = frame.end),
         ];
         for (number, spoil) in spoils.into_iter().enumerate() {
-            let (out, stream) = what_leaves(spoil);
+            let (out, progress) = what_leaves(spoil);
             assert!(!out.contains("ghp_"), "{number}: {out}");
-            assert!(matches!(stream, ResponseState::Failing { .. }), "{number}: {stream:?}");
+            assert!(progress.failure().is_some(), "{number}: {progress:?}");
         }
     }
 }

@@ -52,7 +52,7 @@ impl Core {
             let hits = match side_text.delivery {
                 Delivery::InPieces => {
                     let place = place_of(side_text, block);
-                    texts.thinking_piece(place, side_text.at.of(data), self.limits().calls)
+                    texts.thinking_piece(place, side_text.at.of(data), self.limits().texts)
                 }
                 Delivery::Whole => texts.scan_whole_thinking(side_text.at.of(data)),
             };

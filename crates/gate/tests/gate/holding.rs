@@ -207,7 +207,6 @@ fn allowed_by_name_streams_except_for_the_completing_piece() {
     assert_eq!(slow.push(&tool_delta(0, "{\"a\":")), tool_delta(0, "{\"a\":"));
     assert_eq!(slow.push(&tool_delta(0, "1}")), "", "this completes it: the record comes first");
     assert_eq!(slow.push(&stop(0)), "");
-    assert!(slow.questions[0].streaming);
     assert_eq!(slow.allow(), tool_delta(0, "1}") + &stop(0));
 }
 
@@ -524,6 +523,35 @@ fn removed_calls_are_handed_out_and_come_back() {
     assert_eq!(body["messages"][1]["content"][0], call);
     assert_eq!(body["messages"][2]["content"][0]["tool_use_id"], "toolu_0");
     assert_eq!(body["messages"][2]["content"][0]["is_error"], true);
+}
+
+/// A call outside the list of blocks is not one of them.
+#[test]
+fn a_removed_call_has_its_place_among_the_blocks() {
+    let stray = json!({ "type": "tool_use", "id": "stray", "name": "Read", "input": {} });
+    let message = json!({ "type": "message_start", "message": { "content": [], "x": stray } });
+    let words = |index: u32| {
+        let start = json!({ "type": "content_block_start", "index": index, "content_block": { "type": "text", "text": "hi" } });
+        event(start) + &stop(index)
+    };
+    let stream = event(message)
+        + &words(0)
+        + &tool_start(1, "Bash")
+        + &stop(1)
+        + &words(2)
+        + &message_end("tool_use");
+    for on_deny in [OnDeny::Silent, OnDeny::Explain] {
+        let policies = drive::deny_names(&["Bash"]);
+        let run = drive::run(MESSAGES, drive::settings(on_deny), &policies, [stream.as_bytes()]);
+        let places = run.notes.iter().find_map(|note| match note {
+            Note::Removed(turn) => {
+                Some(turn.calls.iter().map(|call| call.place).collect::<Vec<_>>())
+            }
+            _ => None,
+        });
+        assert_eq!(places, Some(vec![1]), "{}", run.text());
+        assert!(run.text().contains("stray"), "{}", run.text());
+    }
 }
 
 /// A list of tools, a tool result, and an echo of the request look like calls.

@@ -9,6 +9,7 @@
 )]
 
 mod holding;
+mod limits;
 mod properties;
 mod release;
 mod rounds;

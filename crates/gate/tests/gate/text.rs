@@ -233,6 +233,24 @@ fn thousands_of_texts_are_masked_each_in_its_place() {
 }
 
 #[test]
+fn texts_do_not_count_as_calls() {
+    let pieces = |text: &str| -> String {
+        let piece = |index: u32| {
+            let choice = json!({ "index": index, "delta": { "content": text } });
+            format!("data: {}\n\n", json!({ "choices": [choice] }))
+        };
+        (0..4).map(piece).collect()
+    };
+    let stream = pieces("ghp_abcdefghij") + &pieces("klmnopqrstuvwxyz0123456789 x");
+    let policies = mask();
+    let mut settings = settings(&policies);
+    settings.limits.calls = 3;
+    let run = drive::run(Dialect::OpenAiChat, settings, &policies, [stream.as_bytes()]);
+    assert_eq!(run.ending, Ending::Clean, "{}", run.text());
+    assert!(!run.text().contains("klmnop"), "{}", run.text());
+}
+
+#[test]
 fn half_a_pair_is_said_once() {
     let raw = chat(&["a \u{E000}", "\u{E001} b ghp_", &SECRET[4..]]);
     let body = raw.replace('\u{E000}', "\\ud83d").replace('\u{E001}', "\\ude00");

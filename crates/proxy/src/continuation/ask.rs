@@ -1,7 +1,7 @@
 //! One more request in the same turn.
 
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -149,13 +149,13 @@ impl NextRequest {
         let turn = DeniedTurn { content: &self.turn.content, calls: &self.calls, names: &names };
         let next = self.dialect.request(text, &turn);
         let mut next = next.map_err(|why| why.to_string())?;
-        let exchange = self.exchange();
+        let exchange = &*self.exchange;
         if inner.judges() && inner.decider.judges_offers() {
-            let left = inbound::judge(inner, &exchange, &next);
+            let left = inbound::judge(inner, exchange, &next);
             next = left.map_err(|refusal| refusal.message())?.unwrap_or(next);
         }
-        if let Some(guard) = texts::guard(inner, &exchange, &self.headers) {
-            let masked = texts::judge(inner, &exchange, &guard, next.as_bytes());
+        if let Some(guard) = texts::guard(inner, exchange, &self.headers) {
+            let masked = texts::judge(inner, exchange, &guard, next.as_bytes());
             next = masked.map_err(|refusal| refusal.message())?.unwrap_or(next);
         }
         let notice = match self.dialect.wants_json(&next) {
@@ -163,20 +163,6 @@ impl NextRequest {
             false => inner.settings.continuing.notice,
         };
         Ok((Bytes::from(next), notice))
-    }
-
-    /// The exchange of this request.
-    fn exchange(&self) -> ProviderExchange {
-        let ProviderExchange { route, method, binding, context, .. } = &*self.exchange;
-        ProviderExchange {
-            route: route.clone(),
-            method: method.clone(),
-            binding: *binding,
-            context: context.clone(),
-            answered: OnceLock::new(),
-            conversation: OnceLock::new(),
-            shown: None,
-        }
     }
 
     /// Makes the headers those of a new request.
@@ -198,10 +184,7 @@ impl NextRequest {
         body: Bytes,
     ) -> Result<Request<RequestBody>, String> {
         let ProviderExchange { route, method, .. } = &*self.exchange;
-        let credentials = match self.key {
-            KeySource::Gateway => route.site.provider.api_key.as_ref(),
-            KeySource::Client => None,
-        };
+        let credentials = self.key.of_gateway(route);
         let signing = sign::SigningRequest { route, method, path: &self.path };
         let limit = body.len();
         let body = RequestBody::Whole(body);

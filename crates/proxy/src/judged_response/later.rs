@@ -1,16 +1,33 @@
 //! The later answers of a turn that continues after a denial.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use callgate_decide::TurnEnd;
 use callgate_gate::OnlyDenied;
 
-use super::{JudgedResponse, StreamingState};
+use super::{JudgedResponse, Round, StreamingState};
 use crate::continuation::{AnswerForm, Awaited, NextAnswer};
 
-/// Resolves when the gateway stops.
-pub(super) type StopFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// An answer after the first one of its turn.
+pub(super) struct LaterRound {
+    /// What the first answer used.
+    pub(super) first: TurnEnd,
+    /// How many answers came before this one.
+    number: u32,
+    /// Resolves when the gateway stops. Only a later answer is abandoned then.
+    stop: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Round {
+    /// How many answers came before this one.
+    pub(super) fn number(&self) -> u32 {
+        match self {
+            Self::First => 0,
+            Self::Later(later) => later.number,
+        }
+    }
+}
 
 impl JudgedResponse {
     /// All calls of an answer were denied: asks the provider again, or ends the turn.
@@ -20,10 +37,7 @@ impl JudgedResponse {
             return self.gate.conclude();
         };
         match continuation.ask(offer, &usage) {
-            Ok(asking) => {
-                self.asking = Some(asking);
-                self.state = StreamingState::Asking;
-            }
+            Ok(asking) => self.state = StreamingState::Asking(asking),
             Err(why) => self.conclude(&why),
         }
     }
@@ -38,25 +52,13 @@ impl JudgedResponse {
         }
     }
 
-    /// Ready once something has changed or must be sent.
-    pub(super) fn poll_asking(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(asking) = &mut self.asking else {
-            self.state = StreamingState::Closed;
-            return Poll::Ready(());
-        };
-        match asking.poll(cx) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Awaited::StillWaiting) => self.keep_alive(),
-            Poll::Ready(Awaited::None(why)) => {
-                self.asking = None;
-                self.conclude(&why);
-            }
-            Poll::Ready(Awaited::Answer(asked)) => {
-                self.asking = None;
-                self.begin(*asked);
-            }
+    /// Goes on after something has happened while the next answer was awaited.
+    pub(super) fn go_on(&mut self, awaited: Awaited) {
+        match awaited {
+            Awaited::StillWaiting => self.keep_alive(),
+            Awaited::None(why) => self.conclude(&why),
+            Awaited::Answer(asked) => self.begin(*asked),
         }
-        Poll::Ready(())
     }
 
     fn keep_alive(&mut self) {
@@ -70,21 +72,26 @@ impl JudgedResponse {
     /// by itself.
     fn begin(&mut self, asked: NextAnswer) {
         let before = self.turn_end();
-        let Some(continuation) = &mut self.response_context.continuation else { return };
-        let is_first = continuation.rounds() == 0;
+        let Some(continuation) = &mut self.response_context.continuation else {
+            return self.conclude("its request was not kept");
+        };
         let mut stopping = continuation.stopping();
         let (spent, notice) = continuation.begin(asked.turn);
         self.gate.next_answer(spent, notice);
-        self.answer += 1;
         (self.upstream, self.decoder) = (asked.upstream, asked.decoder);
         self.state = StreamingState::Open;
-        self.stop = Some(Box::pin(async move {
+        let number = self.round.number() + 1;
+        let first = match std::mem::replace(&mut self.round, Round::First) {
+            Round::First => before,
+            Round::Later(LaterRound { first, .. }) => {
+                self.record(before);
+                first
+            }
+        };
+        let stop = async move {
             stopping.wait_for(|stopping| *stopping).await.ok();
-        }));
-        match is_first {
-            true => self.first = Some(before),
-            false => self.record(before),
-        }
+        };
+        self.round = Round::Later(LaterRound { first, number, stop: Some(Box::pin(stop)) });
     }
 
     fn record(&mut self, answer: TurnEnd) {
@@ -95,11 +102,12 @@ impl JudgedResponse {
 
     /// Gives up a later answer when the gateway stops.
     pub(super) fn poll_stop(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(stop) = &mut self.stop else { return Poll::Pending };
-        stop.as_mut().poll(cx).map(|()| {
-            self.stop = None;
-            self.fail("the gateway is stopping".to_owned());
-        })
+        let Round::Later(LaterRound { stop, .. }) = &mut self.round else { return Poll::Pending };
+        let Some(stopping) = stop else { return Poll::Pending };
+        ready!(stopping.as_mut().poll(cx));
+        *stop = None;
+        self.fail("the gateway is stopping".to_owned());
+        Poll::Ready(())
     }
 
     /// A later answer failed, and the turn ended without it.

@@ -130,7 +130,7 @@ impl PathGroup {
         rests.flat_map(move |rest| self.rows.iter().filter(move |row| row.fits(rest, spelling)))
     }
 
-    /// The same, without the empty root.
+    /// Like [`Self::rows`], without the empty root.
     fn rooted_rows(
         &'static self,
         path: &str,

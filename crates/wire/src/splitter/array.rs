@@ -39,7 +39,7 @@ impl Splitter {
                 };
                 let end = self.scanned + end;
                 self.place = ArrayPosition::AfterElement;
-                self.parts.data(ByteRange { start: self.line, end });
+                self.parts.set_data(ByteRange { start: self.line, end });
                 self.parts.terminate();
                 return Ok(Some(end));
             }
@@ -81,7 +81,9 @@ impl Splitter {
     /// Sets the data of what is left at the end of the stream.
     pub(super) fn note_rest_of_array(&mut self, left: usize) {
         match self.place {
-            ArrayPosition::Element => self.parts.data(ByteRange { start: self.line, end: left }),
+            ArrayPosition::Element => {
+                self.parts.set_data(ByteRange { start: self.line, end: left })
+            }
             ArrayPosition::Closed => {}
             _ => self.parts.not_clean(),
         }

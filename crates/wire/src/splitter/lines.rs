@@ -23,7 +23,7 @@ impl Splitter {
             [text @ .., b'\r'] => (text.len(), LineEnd::CrLf),
             text => (text.len(), LineEnd::Lf),
         };
-        self.parts.line_end(line_end);
+        self.parts.note_line_end(line_end);
         self.parts.terminate();
         self.note_line(end);
         Some(end + line_end.len())
@@ -35,7 +35,7 @@ impl Splitter {
         let text = text.unwrap_or_default();
         let blank = text.trim_ascii().is_empty();
         if !blank {
-            self.parts.data(ByteRange { start: 0, end });
+            self.parts.set_data(ByteRange { start: 0, end });
         }
         if blank || memchr(b'\r', text).is_some() || has_stray_separator(text) {
             self.parts.not_clean();

@@ -15,7 +15,7 @@ impl Splitter {
         }
         let Some(whole) = frame.get(..total) else { return Ok(None) };
         let read = message::read(whole, &mut self.joined).map_err(FrameError::Broken)?;
-        self.parts.message(&read);
+        self.parts.set_message(&read);
         self.parts.terminate();
         Ok(Some(total))
     }

@@ -6,8 +6,8 @@ use crate::Dialect;
 use crate::json::{Edits, document, elements, member};
 use crate::request::block_lists::BlockMessage as _;
 use crate::request::{
-    ClientMessage, EarlierAnswer, MergedTurn, Plan, RemovedCall, RemovedTurn, Restored, messages,
-    testing,
+    ClientMessage, EarlierAnswer, MergedTurn, NotRestored, Plan, RemovedCall, RemovedTurn,
+    Restored, messages, testing,
 };
 
 /// A notice with everything that makes texts hard to compare.
@@ -50,7 +50,10 @@ fn a_message_without_content_has_no_place_for_a_call() {
     let placed = messages[1].put_back(&text, &ClientMessage::new(1, vec![]), &plan, &mut edits);
     plan.report(placed, &mut out);
     assert!(edits.is_empty() && out.restored.is_empty(), "{out:?}");
-    assert_eq!(out.skipped, [("t1".to_owned(), Restored::NO_PLACE)]);
+    assert_eq!(
+        out.skipped,
+        [crate::request::SkippedCall { id: "t1".to_owned(), why: NotRestored::NoPlace }]
+    );
 }
 
 /// A request of three messages: the user's first, the assistant's and the answer.
@@ -79,11 +82,11 @@ fn becomes(turn: &RemovedTurn, before: (&str, &str), after: (&str, &str)) {
 }
 
 #[track_caller]
-fn skips(request: &str, turns: &[RemovedTurn], why: &'static str) {
+fn skips(request: &str, turns: &[RemovedTurn], why: NotRestored) {
     let restored = restore(request, turns).unwrap();
     assert_eq!((restored.body, restored.restored), (None, vec![]), "{request}");
     assert!(!restored.skipped.is_empty());
-    assert!(restored.skipped.iter().all(|(_, reason)| *reason == why), "{:?}", restored.skipped);
+    assert!(restored.skipped.iter().all(|skipped| skipped.why == why), "{:?}", restored.skipped);
 }
 
 /// Checks what the provider checks.
@@ -277,19 +280,19 @@ fn a_turn_that_differs_anywhere_is_another_turn() {
         skips(
             &request(&content(&other), &answer),
             std::slice::from_ref(&silent),
-            Restored::NOT_FOUND,
+            NotRestored::NotFound,
         );
         // Also with the notice as it was shown.
         let other = [other, vec![text("N1")]].concat();
         let sent = request(&fill(&content(&other)), &answer);
-        skips(&sent, std::slice::from_ref(&explained), Restored::NOT_FOUND);
+        skips(&sent, std::slice::from_ref(&explained), NotRestored::NotFound);
         assert!(!why.is_empty());
     }
     // A turn that had a notice, without it; and one that had none, with one.
     let sent = request(&content(&got), &format!("[{OWN}]"));
-    skips(&sent, std::slice::from_ref(&explained), Restored::NOT_FOUND);
+    skips(&sent, std::slice::from_ref(&explained), NotRestored::NotFound);
     let sent = request(&fill(&content(&with_notice)), &format!("[{OWN}]"));
-    skips(&sent, &[silent], Restored::NOT_FOUND);
+    skips(&sent, &[silent], NotRestored::NotFound);
     assert_eq!(restore(&sent, &[explained]).unwrap().restored, ["t1"]);
 }
 
@@ -309,7 +312,7 @@ fn a_notice_that_the_model_quotes_is_not_its_turn() {
         skips(
             &request(&fill(quoted), "\"x\""),
             std::slice::from_ref(&removed),
-            Restored::NOT_FOUND,
+            NotRestored::NotFound,
         );
     }
     assert_eq!(restore(&request(&fill(shown), "\"x\""), &[removed]).unwrap().restored, ["t1"]);
@@ -397,14 +400,14 @@ fn a_silent_turn_is_recognised_by_what_was_left() {
         ("\"Let me \u{1F600}see.\"", answer.0),
         ("[{\"type\":\"text\",\"text\":\"Let me \u{1F600}see.\"},CALL]", answer.1),
     );
-    skips(&request("\"Let me see.\"", answer.0), &[removed], Restored::NOT_FOUND);
+    skips(&request("\"Let me see.\"", answer.0), &[removed], NotRestored::NotFound);
     // The text that kept the turn from being empty is removed.
     let neutral = turn_of("\"Let me\"", vec![call("t1", 2, Some("Let me"))]);
     becomes(&neutral, ("\"Let me\"", answer.0), ("[CALL]", answer.1));
     // An empty text does not identify a turn.
     let nothing = turn_of("\"\"", vec![call("t1", 2, None)]);
-    skips(&request("[]", answer.0), std::slice::from_ref(&nothing), Restored::NOT_FOUND);
-    skips(&request("\"\"", answer.0), &[nothing], Restored::NOT_FOUND);
+    skips(&request("[]", answer.0), std::slice::from_ref(&nothing), NotRestored::NotFound);
+    skips(&request("\"\"", answer.0), &[nothing], NotRestored::NotFound);
 }
 
 /// Turns that lost the same calls are restored in order; if they lost different ones, none is.
@@ -425,7 +428,7 @@ fn alike_turns_are_restored_in_order_and_unlike_ones_are_not() {
     }
     let other = RemovedTurn { removed: [1; 32], ..two };
     for times in [1, 2] {
-        skips(&sent(times), &[one.clone(), other.clone()], Restored::AMBIGUOUS);
+        skips(&sent(times), &[one.clone(), other.clone()], NotRestored::Ambiguous);
     }
 }
 
@@ -454,7 +457,7 @@ fn signs_outside_of_assistant_messages_mean_nothing() {
         r#"{"messages":[{"role":"assistant","content":"N!"},{"role":"user","content":"x"}]}"#,
         r#"{"messages":[{"content":"N"},{"role":"user","content":"x"}]}"#,
     ] {
-        skips(request, std::slice::from_ref(&removed), Restored::NOT_FOUND);
+        skips(request, std::slice::from_ref(&removed), NotRestored::NotFound);
     }
 }
 
@@ -469,13 +472,13 @@ fn calls_that_cannot_be_answered_are_not_restored() {
     ] {
         let request =
             format!("{{\"messages\":[{{\"role\":\"assistant\",\"content\":\"N\"}}{behind}]}}");
-        skips(&request, &removed, Restored::UNANSWERED);
+        skips(&request, &removed, NotRestored::Unanswered);
     }
     let mut broken = removed[0].clone();
     broken.calls[0].original = "{\"type\":".into();
-    skips(&request("\"N\"", "\"x\""), &[broken.clone()], Restored::UNREADABLE);
+    skips(&request("\"N\"", "\"x\""), &[broken.clone()], NotRestored::Unreadable);
     broken.calls[0].id = String::new();
-    skips(&request("\"N\"", "\"x\""), &[broken], Restored::NO_ID);
+    skips(&request("\"N\"", "\"x\""), &[broken], NotRestored::NoId);
 }
 
 #[test]
@@ -499,27 +502,33 @@ fn a_call_the_client_knows_is_skipped() {
     );
     let restored = restore(&known, std::slice::from_ref(&removed)).unwrap();
     assert_eq!(restored.restored, ["t2"]);
-    assert_eq!(restored.skipped, [("t1".to_owned(), Restored::PRESENT)]);
+    assert_eq!(
+        restored.skipped,
+        [crate::request::SkippedCall { id: "t1".to_owned(), why: NotRestored::Present }]
+    );
     let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
     assert_eq!(body["messages"][1]["content"][0]["text"], "N");
     assert_eq!(body["messages"][1]["content"][1]["id"], "t2");
     // A result without its call: a second one would be refused.
     removed.calls.truncate(1);
     let answered = request("\"N\"", r#"[{"type":"tool_result","tool_use_id":"t1"}]"#);
-    skips(&answered, std::slice::from_ref(&removed), Restored::PRESENT);
+    skips(&answered, std::slice::from_ref(&removed), NotRestored::Present);
     // The same call stored twice.
     let message = r#"{"role":"assistant","content":"N"},{"role":"user","content":"Go"}"#;
     let twice = format!("{{\"messages\":[{message},{message}]}}");
     let restored = restore(&twice, &[removed.clone(), removed]).unwrap();
     assert_eq!(restored.restored, ["t1"]);
-    assert_eq!(restored.skipped, [("t1".to_owned(), Restored::PRESENT)]);
+    assert_eq!(
+        restored.skipped,
+        [crate::request::SkippedCall { id: "t1".to_owned(), why: NotRestored::Present }]
+    );
 }
 
 #[test]
 fn restoring_again_changes_nothing() {
     let removed = [turn(vec![call("t1", 0, Some("N"))])];
     let body = restore(&request("\"N\"", "\"x\""), &removed).unwrap().body.unwrap();
-    skips(&body, &removed, Restored::PRESENT);
+    skips(&body, &removed, NotRestored::Present);
 }
 
 /// One turn of a generated conversation, as the provider has it.

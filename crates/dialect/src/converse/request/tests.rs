@@ -1,7 +1,7 @@
 use super::*;
 use crate::Dialect;
 use crate::request::testing::{client_turn, restore};
-use crate::request::{RemovedTurn, Restored};
+use crate::request::{NotRestored, RemovedTurn};
 
 const CALL: &str = r#"{"toolUse":{"toolUseId":"t1","name":"rm","input":{"n": 1.0}}}"#;
 const RESULT: &str =
@@ -71,12 +71,18 @@ fn a_call_that_nothing_answers_stays_out() {
     let request = r#"{"messages":[{"role":"assistant","content":[{"text":"blocked: rm"}]}]}"#;
     let restored = restore(Dialect::Converse, request, &[turn(Some("blocked: rm"))]).unwrap();
     assert_eq!(restored.body, None);
-    assert_eq!(restored.skipped, [("t1".to_owned(), Restored::UNANSWERED)]);
+    assert_eq!(
+        restored.skipped,
+        [crate::request::SkippedCall { id: "t1".to_owned(), why: NotRestored::Unanswered }]
+    );
 }
 
 #[test]
 fn a_call_the_client_has_stays_out() {
     let sent = request(&format!(r#"[{{"text":"blocked: rm"}},{CALL}]"#), r#"[{"text":"Why?"}]"#);
     let restored = restore(Dialect::Converse, &sent, &[turn(Some("blocked: rm"))]).unwrap();
-    assert_eq!(restored.skipped, [("t1".to_owned(), Restored::PRESENT)]);
+    assert_eq!(
+        restored.skipped,
+        [crate::request::SkippedCall { id: "t1".to_owned(), why: NotRestored::Present }]
+    );
 }

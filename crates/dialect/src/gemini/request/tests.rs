@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::Dialect;
 use crate::request::testing::{client_turn, restore};
-use crate::request::{ClientCall, RemovedCall, RemovedTurn, Restored, signature_hash};
+use crate::request::{ClientCall, NotRestored, RemovedCall, RemovedTurn, Restored, signature_hash};
 
 fn removed(name: &str, id: &str, place: usize, notice: Option<&str>) -> RemovedCall {
     let mut call = json!({ "name": name, "args": { "n": place } });
@@ -240,19 +240,22 @@ fn calls_that_cannot_be_put_back_stay_out() {
     let said = model(json!([text("blocked: rm")]));
     let known = json!({ "functionResponse": { "name": "rm", "id": "x", "response": {} } });
     for (contents, why) in [
-        (vec![said.clone()], Restored::UNANSWERED),
-        (vec![user(json!([text("blocked: rm")]))], Restored::NOT_FOUND),
-        (vec![said, user(json!([known]))], Restored::PRESENT),
+        (vec![said.clone()], NotRestored::Unanswered),
+        (vec![user(json!([text("blocked: rm")]))], NotRestored::NotFound),
+        (vec![said, user(json!([known]))], NotRestored::Present),
     ] {
         let (got, restored) = put_back(&contents, &[turn(vec![call.clone()])]);
         assert_eq!(got, contents);
-        assert_eq!(restored.skipped, [("x".to_owned(), why)]);
+        assert_eq!(restored.skipped, [crate::request::SkippedCall { id: "x".to_owned(), why }]);
     }
     // The user does not see thinking.
     let thought = json!({ "text": "blocked: rm", "thought": true });
     let (_, restored) =
         put_back(&[model(json!([thought])), user(json!([text("x")]))], &[turn(vec![call])]);
-    assert_eq!(restored.skipped, [("x".to_owned(), Restored::NOT_FOUND)]);
+    assert_eq!(
+        restored.skipped,
+        [crate::request::SkippedCall { id: "x".to_owned(), why: NotRestored::NotFound }]
+    );
 }
 
 #[test]

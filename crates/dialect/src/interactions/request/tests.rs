@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::Dialect;
 use crate::request::testing::{client_turn, restore};
-use crate::request::{RemovedCall, RemovedTurn, Restored, sent};
+use crate::request::{NotRestored, RemovedCall, RemovedTurn, Restored, sent};
 
 fn original(name: &str, id: &str) -> Value {
     json!({ "type": "function_call", "id": id, "name": name, "arguments": {}, "signature": "s" })
@@ -66,15 +66,15 @@ fn answered_calls_and_other_interactions_are_unchanged() {
     let answered = json!([{ "type": "function_result", "call_id": "a", "result": "ok" }]);
     let inside = json!([{ "type": "user_input", "content": answered }]);
     for (previous, input, why) in [
-        ("i1", answered, Restored::PRESENT),
-        ("i1", inside, Restored::PRESENT),
-        ("i1", Value::Null, Restored::UNANSWERED),
-        ("i2", json!("hi"), Restored::NOT_FOUND),
+        ("i1", answered, NotRestored::Present),
+        ("i1", inside, NotRestored::Present),
+        ("i1", Value::Null, NotRestored::Unanswered),
+        ("i2", json!("hi"), NotRestored::NotFound),
     ] {
         let request = json!({ "previous_interaction_id": previous, "input": input });
         let (got, restored) = put_back(&request, &turns);
         assert_eq!(got, request);
-        assert_eq!(restored.skipped, [("a".to_owned(), why)]);
+        assert_eq!(restored.skipped, [crate::request::SkippedCall { id: "a".to_owned(), why }]);
     }
 }
 

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::Dialect;
 use crate::json::{document, elements, member};
-use crate::request::{RemovedCall, RemovedTurn, Restored, testing};
+use crate::request::{NotRestored, RemovedCall, RemovedTurn, Restored, testing};
 
 /// A notice with everything that makes texts hard to compare.
 const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
@@ -57,11 +57,11 @@ fn becomes(turn: &RemovedTurn, before: &str, after: &str) {
 }
 
 #[track_caller]
-fn skips(request: &str, turns: &[RemovedTurn], why: &'static str) {
+fn skips(request: &str, turns: &[RemovedTurn], why: NotRestored) {
     let restored = restore(request, turns).unwrap();
     assert_eq!((restored.body, restored.restored), (None, vec![]), "{request}");
     assert!(!restored.skipped.is_empty());
-    assert!(restored.skipped.iter().all(|(_, reason)| *reason == why), "{:?}", restored.skipped);
+    assert!(restored.skipped.iter().all(|skipped| skipped.why == why), "{:?}", restored.skipped);
 }
 
 /// Checks what providers check.
@@ -201,7 +201,7 @@ fn a_turn_is_known_however_the_client_spells_it() {
     };
     let removed = turn_of(&custom("ls -l"), vec![call("c1", 1, None)]);
     becomes(&removed, &custom("ls -l"), &custom("ls -l").replace("}]},", "},CALL]},RESULT,"));
-    skips(&request(&custom("ls  -l")), &[removed], Restored::NOT_FOUND);
+    skips(&request(&custom("ls  -l")), &[removed], NotRestored::NotFound);
 }
 
 /// Some providers number the calls of each conversation from zero.
@@ -219,8 +219,8 @@ fn a_call_id_alone_proves_nothing() {
         said("A", &SIBLING.replace("ls", "cat")),
         said("A", &format!("{SIBLING},{}", SIBLING.replace("c0", "c2"))),
     ] {
-        skips(&request(&other), std::slice::from_ref(&silent), Restored::NOT_FOUND);
-        skips(&request(&other), std::slice::from_ref(&explained), Restored::NOT_FOUND);
+        skips(&request(&other), std::slice::from_ref(&silent), NotRestored::NotFound);
+        skips(&request(&other), std::slice::from_ref(&explained), NotRestored::NotFound);
     }
     // Of two turns with the same id, the right one gets its call back.
     let sent = request(&format!("{},{USER},{}", said("B", SIBLING), said("A", SIBLING)));
@@ -232,9 +232,9 @@ fn a_call_id_alone_proves_nothing() {
     skips(
         &request(&said("A\\n\\nn", SIBLING)),
         std::slice::from_ref(&explained),
-        Restored::NOT_FOUND,
+        NotRestored::NotFound,
     );
-    skips(&request(&said("A N", SIBLING)), &[explained], Restored::NOT_FOUND);
+    skips(&request(&said("A N", SIBLING)), &[explained], NotRestored::NotFound);
 }
 
 #[test]
@@ -253,13 +253,13 @@ fn a_silent_turn_is_recognised_by_what_was_left() {
         r#"{"role":"assistant","content":"Let me \ud83d\ude00see.","tool_calls":[{"id":"c7"}]}"#,
         r#"{"role":"user","content":"Let me \ud83d\ude00see."}"#,
     ] {
-        skips(&request(other), std::slice::from_ref(&removed), Restored::NOT_FOUND);
+        skips(&request(other), std::slice::from_ref(&removed), NotRestored::NotFound);
     }
     // The text that kept the turn from being empty is removed, if it is known.
     let neutral = turn_of(message, vec![call("c1", 0, Some("Let me \u{1F600}see."))]);
     becomes(&neutral, message, r#"{"role":"assistant","content":null,"tool_calls":[CALL]},RESULT"#);
     let empty = r#"{"role":"assistant","content":""}"#;
-    skips(&request(empty), &[turn_of(empty, vec![call("c1", 0, None)])], Restored::NOT_FOUND);
+    skips(&request(empty), &[turn_of(empty, vec![call("c1", 0, None)])], NotRestored::NotFound);
 }
 
 #[test]
@@ -282,12 +282,12 @@ fn a_legacy_call_comes_back_as_one() {
         r#"{"role":"assistant","content":"N1","tool_calls":[{"id":"x"}]}"#,
         r#"{"role":"assistant","content":"N1","function_call":{"name":"x"}}"#,
     ] {
-        skips(&request(occupied), std::slice::from_ref(&removed), Restored::OCCUPIED);
+        skips(&request(occupied), std::slice::from_ref(&removed), NotRestored::Occupied);
     }
     skips(
         &request(r#"{"role":"assistant","content":"N1","function_call":{"name":"x"}}"#),
         &[turn(vec![call("c1", 0, Some(N1))])],
-        Restored::OCCUPIED,
+        NotRestored::Occupied,
     );
 }
 
@@ -309,14 +309,14 @@ fn calls_that_cannot_be_answered_are_not_restored() {
     skips(
         r#"{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"N"}]}"#,
         &removed,
-        Restored::UNANSWERED,
+        NotRestored::Unanswered,
     );
     let sent = request(r#"{"role":"assistant","content":"N"}"#);
     removed[0].calls[0].id = String::new();
-    skips(&sent, &removed, Restored::NO_ID);
+    skips(&sent, &removed, NotRestored::NoId);
     for original in ["", "{", "[]", "{}", "{\"name\":"] {
         removed[0].calls[0].original = original.into();
-        skips(&sent, &removed, Restored::UNREADABLE);
+        skips(&sent, &removed, NotRestored::Unreadable);
     }
 }
 
@@ -333,7 +333,7 @@ fn signs_outside_of_assistant_messages_mean_nothing() {
         r#"{"role":"assistant","reasoning_content":"N","content":"x","name":"N"}"#,
         r#"{"role":"assistant","tool_calls":[{"id":"c7","function":{"name":"c0","arguments":"N"}}]}"#,
     ] {
-        skips(&request(message), std::slice::from_ref(&removed), Restored::NOT_FOUND);
+        skips(&request(message), std::slice::from_ref(&removed), NotRestored::NotFound);
     }
 }
 
@@ -345,7 +345,10 @@ fn a_call_the_client_knows_is_skipped() {
     );
     let restored = restore(&known, &[removed]).unwrap();
     assert_eq!(restored.restored, ["c2"]);
-    assert_eq!(restored.skipped, [("c1".to_owned(), Restored::PRESENT)]);
+    assert_eq!(
+        restored.skipped,
+        [crate::request::SkippedCall { id: "c1".to_owned(), why: NotRestored::Present }]
+    );
     let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
     assert_eq!(body["messages"][1]["tool_calls"][1]["id"], "c2");
     assert_eq!(body["messages"][1]["content"], "N");
@@ -353,7 +356,7 @@ fn a_call_the_client_knows_is_skipped() {
     skips(
         &request(r#"{"role":"assistant","content":"N"},RESULT"#),
         &[turn(vec![call("c1", 0, Some("N"))])],
-        Restored::PRESENT,
+        NotRestored::Present,
     );
 }
 
@@ -534,5 +537,5 @@ fn text_may_follow_a_notice_at_once() {
     // Without an id that shows its end it may be another notice.
     let sent = request("blocked\nRecord: r12".into());
     let short = RemovedCall { notice: Some("blocked\nRecord: r1".into()), ..call("c1", 0, None) };
-    skips(&sent, &[turn(vec![short])], Restored::NOT_FOUND);
+    skips(&sent, &[turn(vec![short])], NotRestored::NotFound);
 }

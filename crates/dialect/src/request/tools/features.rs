@@ -22,7 +22,7 @@ enum FeatureKind {
     Switch { common: &'static str, with: &'static [&'static str] },
     /// A tool that is on unless this is `false`, `null` or `"off"`.
     Word { common: &'static str },
-    /// The same for an object, and also off if a member of it says so.
+    /// A tool that is an object and on unless this is `false`, `null` or `"off"`, and also off if a member of it says so.
     Unless { common: &'static str, key: &'static str, off: &'static str },
     /// A list of tools, as names or as objects with a name.
     Each { prefix: &'static str, key: &'static str, common: Option<&'static str> },

@@ -3,7 +3,9 @@ use serde_json::{Value, json};
 use super::{seen, states};
 use crate::Dialect;
 use crate::request::testing::{self, client_turn};
-use crate::request::{ClientCall, RemovedCall, RemovedTurn, Restored, sent, signature_hash};
+use crate::request::{
+    ClientCall, NotRestored, RemovedCall, RemovedTurn, Restored, sent, signature_hash,
+};
 
 fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_json::Error> {
     testing::restore(Dialect::Responses, request, turns)
@@ -78,11 +80,11 @@ fn becomes(turn: &RemovedTurn, before: &[Value], after: &[Value]) {
 }
 
 #[track_caller]
-fn skips(turn: &RemovedTurn, input: &[Value], why: &'static str) {
+fn skips(turn: &RemovedTurn, input: &[Value], why: NotRestored) {
     let request = json!({ "input": input }).to_string();
     let restored = restore(&request, std::slice::from_ref(turn)).unwrap();
     assert_eq!((restored.body, restored.restored), (None, vec![]));
-    assert_eq!(restored.skipped, [("call_1".to_owned(), why)]);
+    assert_eq!(restored.skipped, [crate::request::SkippedCall { id: "call_1".to_owned(), why }]);
 }
 
 fn result() -> Value {
@@ -113,7 +115,7 @@ fn a_notice_is_replaced_by_its_call_and_result() {
         &[user("hi"), json!({"role": "assistant", "content": NOTICE})],
         &[user("hi"), parsed("function_call"), result()],
     );
-    skips(&turn, &[user("hi"), user(NOTICE)], Restored::NOT_FOUND);
+    skips(&turn, &[user("hi"), user(NOTICE)], NotRestored::NotFound);
 }
 
 #[test]
@@ -153,7 +155,7 @@ fn every_kind_of_call_has_its_kind_of_result() {
     }
     // It would need a screenshot.
     let turn = turn(call("computer_call", 0, Some(NOTICE)));
-    skips(&turn, &[said(NOTICE)], Restored::NO_RESULT);
+    skips(&turn, &[said(NOTICE)], NotRestored::NoResult);
 }
 
 #[test]
@@ -182,7 +184,7 @@ fn without_a_notice_a_call_goes_to_its_old_place() {
 fn calls_the_client_has_are_not_put_back() {
     let turn = turn(call("function_call", 0, Some(NOTICE)));
     let own = json!({"type": "function_call_output", "call_id": "call_1", "output": "ran"});
-    skips(&turn, &[said(NOTICE), own], Restored::PRESENT);
+    skips(&turn, &[said(NOTICE), own], NotRestored::Present);
 }
 
 fn refer(id: &str) -> Value {
@@ -245,7 +247,7 @@ fn a_reference_alone_is_not_the_turn() {
         vec![said("Hm."), refer("msg_1"), refer("fc_2")],
         vec![refer("msg_0"), refer("msg_1"), refer("fc_2"), reasoning("of another turn")],
     ] {
-        skips(&kept(), &items, Restored::NOT_FOUND);
+        skips(&kept(), &items, NotRestored::NotFound);
     }
 }
 
@@ -352,8 +354,8 @@ fn a_turn_in_pairs_is_one_turn() {
     // With an item of the user between them, or another call after them, it is another turn.
     let [three, three_out] = other_call("c4");
     let torn = [said("Hm."), one, one_out, user("a"), two, two_out];
-    skips(&turn, &torn, Restored::NOT_FOUND);
-    skips(&turn, &[&pairs[..4], &[three, three_out]].concat(), Restored::NOT_FOUND);
+    skips(&turn, &torn, NotRestored::NotFound);
+    skips(&turn, &[&pairs[..4], &[three, three_out]].concat(), NotRestored::NotFound);
 }
 
 #[test]

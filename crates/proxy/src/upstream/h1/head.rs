@@ -177,5 +177,5 @@ pub(in crate::upstream) enum InvalidHead {
 
 /// Far more than providers send.
 const MAX_HEADERS: usize = 128;
-/// The same, in bytes.
+/// The most bytes of a head: far more than providers send.
 const MAX_HEAD: usize = 64 << 10;
