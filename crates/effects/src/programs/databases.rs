@@ -246,7 +246,7 @@ pub(crate) const MODELS: &[Model] = &[
         ],
         &[],
     )])
-    .examples(&[("createdb x", &[]), ("pg_isready -h localhost", &[])]),
+    .examples(&[("createdb x", &[]), ("pg_isready -h localhost", &["fetches localhost"])]),
     model(&["pg_ctl", "pg_ctlcluster", "pg_dropcluster", "pg_resetwal", "pg_upgrade"])
         .flags(&[takes(&["-D", "-l", "-o", "-m"], &[])])
         .subs(&[model(&["status", "start", "reload", "restart", "stop", "init", "promote"])])
@@ -336,7 +336,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("redis-cli EVAL \"return redis.call('flushall')\" 0", &["marks database"]),
             ("redis-cli FLUSHALL", &["marks database"]),
             ("redis-cli CONFIG GET maxmemory", &[]),
-            ("redis-cli config set dir /a", &["marks database"]),
+            ("redis-cli config set dir /a", &["makes /a", "marks database"]),
             ("redis-cli -h h.example get x", &["fetches h.example"]),
         ]),
     model(&["mongosh", "mongo"])
