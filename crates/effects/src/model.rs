@@ -95,6 +95,18 @@ pub struct Model {
     pub examples: &'static [CommandExample],
 }
 
+/// Flags, sub-commands and operands that some programs of a family have, and the others do not.
+///
+/// They come before those of the family's model. The names of the model are the sub-commands that it
+/// is about (`env remove`); without a name it is about the whole program.
+#[derive(Debug, Clone, Copy)]
+pub struct Own {
+    /// The programs, as they are called.
+    pub programs: &'static [&'static str],
+    /// What they have.
+    pub model: Model,
+}
+
 /// A command line and the effects it must have.
 pub type CommandExample = (&'static str, &'static [&'static str]);
 
@@ -192,6 +204,11 @@ pub enum Does {
     Shell,
     /// As `Shell`, but on another machine or in a container: it runs, but its paths are not ours.
     RemoteShell,
+    /// A file in a list of keys, or a path: `id=x,src=FILE`, `type=local,dest=FOLDER`, `json=FILE`. It is
+    /// read (`Fetch`) or written (`Send`).
+    KeyedFile(Purpose),
+    /// A host in a list of keys, or a URL: `host=NAME user=x`, `smtp=NAME`.
+    KeyedHost,
     /// The command line that starts here runs: `sudo`, `find -exec`.
     Command,
     /// As `Command`, but on another machine or in a container.
@@ -241,6 +258,8 @@ pub enum Does {
     ConnectsTo(&'static str, Purpose),
     /// Code in standard input runs, unless there are operands: `bash`, `python` without a file.
     RunsInput(Language),
+    /// Starts a shell for a person, unless the command line says what to run instead: `script`, `chroot`.
+    StartsShell,
     /// Reads names of files or words from standard input and uses them as operands: `xargs`, `cpio`.
     OpaqueInput,
     /// Does something that the text does not show: `eval` of another language, a plugin.
@@ -420,6 +439,11 @@ impl Model {
     }
 }
 
+/// What a program of a family has for itself: see [`Own`].
+pub const fn own(programs: &'static [&'static str], model: Model) -> Own {
+    Own { programs, model }
+}
+
 /// A flag without a value.
 pub const fn switch(names: &'static [&'static str], does: Use) -> Flag {
     Flag { names, value: Value::None, does, operands: None, instead: false }
@@ -460,6 +484,13 @@ impl Flag {
     pub const fn instead(mut self) -> Self {
         self.instead = true;
         self
+    }
+}
+
+impl Operands {
+    /// Whether operands mean nothing.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.rest.is_empty() && self.last.is_none()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::model::Model;
+use crate::model::{Model, Own};
 
 mod accounts;
 mod agents;
@@ -21,9 +21,11 @@ mod interpreters;
 mod jobs;
 mod network;
 mod npm;
+mod own;
 mod packages;
 mod pip;
 mod powershell;
+mod servers;
 mod sites;
 mod system;
 mod text;
@@ -58,6 +60,7 @@ const FAMILIES: &[&[Model]] = &[
     powershell::MODELS,
     jobs::MODELS,
     sites::MODELS,
+    servers::MODELS,
 ];
 
 /// The model of the program of that name, which must be without folders.
@@ -69,6 +72,21 @@ pub fn find(name: &str) -> Option<&'static Model> {
 pub fn all() -> impl Iterator<Item = &'static Model> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
+
+/// What the program of that name has for itself, besides what its family has.
+pub(crate) fn own(name: &str) -> &'static [&'static Model] {
+    OWN.get(name).map_or(&[], Vec::as_slice)
+}
+
+static OWN: LazyLock<HashMap<&'static str, Vec<&'static Model>>> = LazyLock::new(|| {
+    let mut all: HashMap<_, Vec<_>> = HashMap::new();
+    for Own { programs, model } in own::OWN {
+        for program in *programs {
+            all.entry(*program).or_default().push(model);
+        }
+    }
+    all
+});
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Model>> = LazyLock::new(|| {
     all().flat_map(|model| model.names.iter().map(move |name| (*name, model))).collect()

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use callgate_effects::{Access, Action, Bound, Effects, Ground, command};
+use callgate_effects::{Access, Action, Bound, Effects, Ground, Meaning, command, meaning};
 
 /// The programs that dangerous lines run.
 const PAYLOADS: [&str; 3] = ["sh", "bash", "id"];
@@ -50,16 +50,38 @@ fn shows(kind: &str, effects: &Effects) -> bool {
         (Action::Connects(to), "connect") => {
             to.host.text() == Some(PEER) || matches!(to.host.text(), Some("0.0.0.0" | "localhost"))
         }
+        // What a setting makes a program load, or talk to.
+        (Action::Sets(setting), "run" | "connect") => {
+            let value = setting.value.as_ref().map_or("", |value| value.known_part());
+            let name = setting.name.text().unwrap_or_default();
+            match kind {
+                "run" => meaning(name).is_some_and(|it| {
+                    matches!(it, Meaning::Command | Meaning::Code(_) | Meaning::Loads)
+                }),
+                _ => value.contains(PEER) || name.contains(PEER),
+            }
+        }
         _ => false,
-    }) || kind == "run" && has_mark(effects)
+    }) || has_mark(kind, effects)
 }
 
-/// A mark that rules stop: it says that the command runs something later or elsewhere.
-fn has_mark(effects: &Effects) -> bool {
+/// A mark that rules stop: it says that the command runs something later or elsewhere, or opens a way in.
+fn has_mark(kind: &str, effects: &Effects) -> bool {
     use callgate_effects::Mark;
-    const SAYS: [Mark; 4] = [Mark::Schedules, Mark::Privilege, Mark::HostAccess, Mark::Tunnel];
+    let says: &[Mark] = match kind {
+        "run" => &[
+            Mark::Schedules,
+            Mark::Privilege,
+            Mark::HostAccess,
+            Mark::Tunnel,
+            Mark::Kernel,
+            Mark::Database,
+        ],
+        "connect" => &[Mark::Tunnel],
+        _ => &[],
+    };
     effects.all().iter().any(|effect| match &effect.action {
-        Action::Runs(run) => SAYS.iter().any(|mark| run.marks.contains(*mark)),
+        Action::Runs(run) => says.iter().any(|mark| run.marks.contains(*mark)),
         _ => false,
     })
 }

@@ -74,6 +74,7 @@ pub(crate) fn find(table: Table, name: &str, text: &str) -> Option<Call> {
 const FETCH: Call = Call::Connects(Purpose::Fetch);
 const SEND: Call = Call::Connects(Purpose::Send);
 const TUNNEL: Call = Call::Connects(Purpose::Tunnel);
+const LISTEN: Call = Call::Connects(Purpose::Listen);
 const WRITES: Call = Call::Writes(Change::Content);
 const APPENDS: Call = Call::Writes(Change::Append);
 const FOLDER: Call = Call::Writes(Change::Folder);
@@ -288,7 +289,17 @@ const PYTHON: Table = &[
         ],
         SEND,
     ),
-    (&["create_connection", "?connect", "connect_ex", "bind", "socketserver.TCPServer"], TUNNEL),
+    (&["create_connection", "?connect", "connect_ex", "bind"], TUNNEL),
+    (
+        &[
+            "TCPServer",
+            "HTTPServer",
+            "ThreadingHTTPServer",
+            "ss.TCPServer",
+            "socketserver.TCPServer",
+        ],
+        LISTEN,
+    ),
     (&["post", "put", "patch", "upload"], Call::ConnectsTo(Purpose::Send)),
     (&["get", "head"], Call::ConnectsTo(Purpose::Fetch)),
     (&["os.environ", "environ"], Call::Environment),

@@ -1,6 +1,8 @@
-//! Languages that are compiled: C, C++, Go, Rust, Java, C#, Swift. Only calls that start a program are
-//! read, with the literals that they get.
+//! Languages that are compiled: C, C++, Go, Rust, Java, C#, Swift. Only calls that start a program,
+//! or that open a file or a connection, are read, with the literals that they get.
 
+use crate::bound::{Bound, EffectKind};
+use crate::effect::{Access, Action, Change, Purpose, Scope};
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
 use crate::shell::simple::is_shell;
@@ -31,7 +33,76 @@ const CALLS: &[&str] = &[
     "executableURL",
 ];
 
+/// Calls whose first literal is a file or an address.
+const TOUCHES: &[(&str, Touch)] = &[
+    ("os.ReadFile(", Touch::Reads),
+    ("ioutil.ReadFile(", Touch::Reads),
+    ("os.Open(", Touch::Reads),
+    ("File::open(", Touch::Reads),
+    ("read_to_string(", Touch::Reads),
+    ("ifstream(", Touch::Reads),
+    ("Files.readString(", Touch::Reads),
+    ("File.ReadAllText(", Touch::Reads),
+    ("fopen(", Touch::Opens),
+    ("os.OpenFile(", Touch::Writes),
+    ("os.WriteFile(", Touch::Writes),
+    ("ioutil.WriteFile(", Touch::Writes),
+    ("os.Create(", Touch::Writes),
+    ("File::create(", Touch::Writes),
+    ("fs::write(", Touch::Writes),
+    ("ofstream(", Touch::Writes),
+    ("File.WriteAllText(", Touch::Writes),
+    ("os.Remove(", Touch::Deletes(Scope::One)),
+    ("fs::remove_file(", Touch::Deletes(Scope::One)),
+    ("unlink(", Touch::Deletes(Scope::One)),
+    ("os.RemoveAll(", Touch::Deletes(Scope::Tree)),
+    ("fs::remove_dir_all(", Touch::Deletes(Scope::Tree)),
+    ("http.Get(", Touch::Connects(Purpose::Fetch)),
+    ("http.Post(", Touch::Connects(Purpose::Send)),
+    ("TcpStream::connect(", Touch::Connects(Purpose::Tunnel)),
+];
+
+/// What such a call does.
+#[derive(Clone, Copy)]
+enum Touch {
+    Reads,
+    Writes,
+    /// The second literal says which: `fopen(FILE, "w")`.
+    Opens,
+    Deletes(Scope),
+    Connects(Purpose),
+}
+
+/// Files and hosts that literals name.
+fn touches(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    for (call, touch) in TOUCHES {
+        for (at, _) in text.match_indices(call).take(MAX_CALLS) {
+            let rest = text.get(at + call.len()..).unwrap_or_default();
+            let rest = rest.get(..rest.floor_char_boundary(MAX_CALL)).unwrap_or(rest);
+            // Only a literal that comes first is the file.
+            if !rest.trim_start().starts_with(['"', '`']) {
+                continue;
+            }
+            let words = literals(statement(rest));
+            let Some(first) = words.first() else { continue };
+            let file = Field::new(Word::known(first.as_str()), field.span.clone());
+            let writes = words.get(1).is_some_and(|mode| mode.starts_with(['w', 'a']));
+            match touch {
+                Touch::Opens if writes => shell.write_file(&file, Change::Content),
+                Touch::Reads | Touch::Opens => shell.read_file(&file, Access::Content),
+                Touch::Writes => shell.write_file(&file, Change::Content),
+                Touch::Deletes(scope) => {
+                    let could = Bound::just(EffectKind::Deletes);
+                    shell.path_effect(&file, could, |path| Action::Deletes(path, *scope));
+                }
+                Touch::Connects(purpose) => shell.connects(&file, *purpose, ""),
+            }
+        }
+    }
+}
+
 pub(super) fn scan(shell: &mut Shell<'_, '_>, text: &str, field: &Field) {
+    touches(shell, text, field);
     let mut found =
         CALLS.iter().flat_map(|call| text.match_indices(call).map(|(at, sign)| at + sign.len()));
     for at in found.by_ref().take(MAX_CALLS) {

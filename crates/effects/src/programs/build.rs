@@ -53,7 +53,7 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(TARGETS)
         .examples(&[
             ("make -j4 test", &[]),
-            ("make -C docs html", &[]),
+            ("make -C docs html", &["reads docs/Makefile"]),
             ("make SHELL=./x", &["runs x"]),
         ]),
     model(&[
@@ -136,7 +136,10 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["-j", "-R", "-L", "-E", "--timeout", "--prefix", "-t", "-k"], &[]),
     ])
     .operands(TARGETS)
-    .examples(&[("ninja -C build", &[]), ("ctest --test-dir build", &[])]),
+    .examples(&[
+        ("ninja -C build", &["reads build/build.ninja"]),
+        ("ctest --test-dir build", &["reads-tree build"]),
+    ]),
     model(&[
         "gcc",
         "g++",
@@ -454,7 +457,7 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .operands(TARGETS)
     .examples(&[
-        ("pytest -q tests", &[]),
+        ("pytest -q tests", &["reads tests"]),
         ("jest -t 'refuses rm -rf /'", &[]),
         ("pytest --junitxml out.xml", &["writes out.xml"]),
     ]),

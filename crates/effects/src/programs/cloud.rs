@@ -623,7 +623,10 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("terraform plan -out=x", &["writes x"]),
-            ("terraform -chdir=prod destroy -auto-approve", &["marks infrastructure"]),
+            (
+                "terraform -chdir=prod destroy -auto-approve",
+                &["reads prod/main.tf", "marks infrastructure"],
+            ),
             ("terraform apply -destroy", &["marks infrastructure"]),
             ("terraform state list", &[]),
             ("terragrunt run-all destroy", &["marks infrastructure"]),

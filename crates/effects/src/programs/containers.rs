@@ -631,7 +631,10 @@ pub(crate) const MODELS: &[Model] = &[
             ("kubectl patch deploy web -p '{}'", &[]),
             ("kubectl -n x delete all --all", &["marks infrastructure"]),
             ("kubectl apply -f https://h.example/x.yaml", &["executes h.example:443"]),
-            ("kubectl port-forward --address 0.0.0.0 svc/db 5432", &["marks tunnel"]),
+            (
+                "kubectl port-forward --address 0.0.0.0 svc/db 5432",
+                &["listens 0.0.0.0", "marks tunnel"],
+            ),
             (
                 "kubectl create clusterrolebinding x --clusterrole=cluster-admin",
                 &["marks privilege"],

@@ -248,7 +248,7 @@ pub(crate) const MODELS: &[Model] = &[
         ],
         &[],
     )])
-    .examples(&[("createdb x", &[]), ("pg_isready -h localhost", &[])]),
+    .examples(&[("createdb x", &[]), ("pg_isready -h localhost", &["fetches localhost"])]),
     model(&["pg_ctl", "pg_ctlcluster", "pg_dropcluster", "pg_resetwal", "pg_upgrade"])
         .flags(&[takes(&["-D", "-l", "-o", "-m"], &[])])
         .subs(&[model(&["status", "start", "reload", "restart", "stop", "init", "promote"])])
@@ -341,7 +341,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("redis-cli config resetstat", &[]),
             ("redis-cli MODULE LIST", &[]),
             ("redis-cli MODULE LOAD /a.so", &["marks database"]),
-            ("redis-cli config set dir /a", &["marks database"]),
+            ("redis-cli config set dir /a", &["makes /a", "marks database"]),
             ("redis-cli -h h.example get x", &["fetches h.example"]),
         ]),
     model(&["mongosh", "mongo"])

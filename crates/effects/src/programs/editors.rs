@@ -144,7 +144,7 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[
         ("code .", &["lists ."]),
         ("code --add a", &["lists a"]),
-        ("code tunnel", &["marks tunnel"]),
+        ("code tunnel", &["tunnels tunnels.api.visualstudio.com:443", "marks tunnel"]),
         ("code --list-extensions", &[]),
     ]),
     model(&[

@@ -109,7 +109,7 @@ pub(crate) const MODELS: &[Model] = &[
         "dis",
     ])
     .operands(each(&[]))
-    .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
+    .examples(&[("python3 -m venv .venv", &["runs venv .venv", "makes .venv"])]),
     // Modules of Python that run what they read.
     model(&["asyncio", "IPython", "ptpython"])
         .operands(each(&[]))

@@ -676,7 +676,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .operands(each(&[]))
         .always(&[mark(Mark::Tunnel)])
-        .examples(&[("wg-quick up wg0", &["marks tunnel"])]),
+        .examples(&[("wg-quick up wg0", &["reads wg0", "marks tunnel"])]),
     model(&[
         "mail", "mailx", "s-nail", "mutt", "neomutt", "sendmail", "msmtp", "ssmtp", "exim", "exim4",
     ])

@@ -311,7 +311,7 @@ pub(crate) const MODELS: &[Model] = &[
             &[mark(Mark::Guard)],
         )])
         .subs(&[model(&["add", "adv", "del", "net-update"]).always(&[mark(Mark::Guard)])])
-        .examples(&[("apt-key list", &[]), ("apt-key add a", &["marks guard"])]),
+        .examples(&[("apt-key list", &[]), ("apt-key add a", &["reads a", "marks guard"])]),
     model(&["dpkg"])
         .flags(&[
             switch(&["--install", "-i", "--unpack"], &[]).operands(SYSTEM),

@@ -49,7 +49,15 @@ fn check(model: &Model, wrong: &mut Vec<String>) {
 fn every_example_has_its_effects() {
     let mut wrong = Vec::new();
     all().for_each(|model| check(model, &mut wrong));
+    own::OWN.iter().for_each(|own| check(&own.model, &mut wrong));
     assert!(wrong.is_empty(), "{} examples fail:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_a_program_has_for_itself_has_a_family() {
+    let programs = own::OWN.iter().flat_map(|own| own.programs.iter());
+    let alone: Vec<_> = programs.filter(|name| find(name).is_none()).collect();
+    assert!(alone.is_empty(), "{alone:?}");
 }
 
 #[test]

@@ -403,7 +403,10 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["jmap"])
         .style(Style::SingleDash)
         .flags(&[joined(&["-dump:"], &[mark(Mark::Spies)])])
-        .examples(&[("jmap -histo 12", &[]), ("jmap -dump:file=a 12", &["marks spies"])]),
+        .examples(&[
+            ("jmap -histo 12", &[]),
+            ("jmap -dump:file=a 12", &["writes a", "marks spies"]),
+        ]),
     model(&["bconsole", "jtag", "cu", "psftp", "rlogin", "rsh", "rexec", "plink", "putty"])
         .flags(&[takes(&["-b", "-S", "-c", "-C"], &[READS]), takes(&["-p", "-l", "-i", "-D"], &[])])
         .operands(leading(&[&[Does::Connects(Purpose::Remote)]], &[Does::RemoteShell]))

@@ -33,7 +33,11 @@ impl Shell<'_, '_> {
         run: usize,
         input: Input,
     ) -> Output {
-        let line = Line::read(model, fields.get(1..).unwrap_or_default());
+        let name = fields.first().map_or("", |field| field.word.known_part());
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let name =
+            if model.names.contains(&name) { name } else { model.names.first().unwrap_or(&"") };
+        let line = Line::read(model, name, fields.get(1..).unwrap_or_default());
         let before = self.out.effects.all().len();
         let span = fields.first().map_or(0..0, |field| field.span.clone());
         // `bash -s` reads its input whatever the operands are.
@@ -47,15 +51,18 @@ impl Shell<'_, '_> {
         self.describe(&line, run);
         let folder = self.folder.clone();
         self.folders(&line);
-        for model in &line.models {
+        for model in line.all_models() {
             self.fixed(model.always, &context);
         }
         if !has_operands {
             self.fixed(line.model().map_or(&[], |model| model.bare), &context);
+            line.own_here().for_each(|own| self.fixed(own.bare, &context));
         }
         self.flags(&line, &context);
         self.operands(&line, &context);
         self.special(&line, fields, &context);
+        self.starts_shell(&line, before, &context);
+        self.listens(fields, before);
         self.decided_by_words(&line, fields, &context);
         if let Some(run) = self.out.run_mut(run) {
             if line.is_dry_run() {
@@ -66,7 +73,7 @@ impl Shell<'_, '_> {
             if shows {
                 run.marks = crate::marks::Marks::NONE;
             }
-            let always = line.models.iter().flat_map(|model| model.always);
+            let always = line.all_models().flat_map(|model| model.always);
             if shows && { always }.any(|does| matches!(does, Does::WritesFile(..))) {
                 self.out.effects.forget(before, |action| matches!(action, Action::Writes(..)));
             }
@@ -101,6 +108,63 @@ impl Shell<'_, '_> {
             run.flags = flags;
             run.sub_command = line.sub_command().to_owned();
             run.knowledge = crate::effect::Knowledge::Modelled;
+        }
+    }
+
+    /// A shell for a person, if nothing else runs and the words do not only ask for something.
+    fn starts_shell(&mut self, line: &Line<'_>, before: usize, context: &Context) {
+        let by_model = |model: &'static Model| {
+            let bare = if context.has_operands { &[][..] } else { model.bare };
+            model.always.contains(&Does::StartsShell) || bare.contains(&Does::StartsShell)
+        };
+        let by_flag = |given: &Given| given.flag.does.contains(&Does::StartsShell);
+        let here = line.models.iter().copied().chain(line.own_here());
+        if !{ here }.any(by_model) && !line.flags.iter().any(by_flag) {
+            return;
+        }
+        const ASKS: &[&str] = &["--help", "-ls", "-list", "-V", "--version", "--print"];
+        const OF_SCREEN: &[&str] = &["-r", "-x", "-X", "-d", "-v", "-wipe"];
+        let is_screen = line.models.first().is_some_and(|model| model.names.contains(&"screen"));
+        let asks = |field: &Field| {
+            let Some(text) = field.text() else { return false };
+            ASKS.contains(&text) || is_screen && OF_SCREEN.contains(&text)
+        };
+        let ran = self
+            .out
+            .since(before)
+            .iter()
+            .any(|it| matches!(it.action, Action::Runs(_) | Action::Opaque(_)));
+        if !ran && !line.words.iter().any(asks) {
+            let shell = Field::new(Word::known("sh"), context.span.clone());
+            self.run(&[shell], context.input.clone());
+        }
+    }
+
+    /// `--host 0.0.0.0`: whoever can reach this machine can talk to the program.
+    pub(crate) fn listens(&mut self, fields: &[Field], before: usize) {
+        for (at, field) in fields.iter().enumerate().skip(1) {
+            let text = field.word.known_part();
+            let Some(start) = EVERYWHERE.iter().find_map(|sign| text.find(sign)) else { continue };
+            let (flag, value_at) = match text.get(..start).and_then(|it| it.find('=')) {
+                Some(equals) if text.starts_with('-') => (text.get(..equals), equals + 1),
+                _ => (fields.get(at - 1).and_then(Field::text), 0),
+            };
+            let value = text.get(value_at..).unwrap_or_default();
+            let address = value.split_once("://").map_or(value, |(_, address)| address);
+            let port = EVERYWHERE.iter().find_map(|sign| address.strip_prefix(sign));
+            let is_port = |rest: &str| rest.bytes().all(|it| it == b':' || it.is_ascii_digit());
+            if !flag.is_some_and(names_listener) || !port.is_some_and(is_port) {
+                continue;
+            }
+            let is_known = |effect: &crate::effect::Effect| match &effect.action {
+                Action::Connects(it) => it.host.text() == Some("0.0.0.0"),
+                _ => false,
+            };
+            if self.out.since(before).iter().any(is_known) {
+                return;
+            }
+            let address = host::parse_host(&Word::known("0.0.0.0"), "tcp");
+            self.connect(address, Purpose::Listen, None, field.span.clone());
         }
     }
 
@@ -388,6 +452,8 @@ impl Shell<'_, '_> {
                 Does::Package(registry) => self.package(field, *registry),
                 Does::AtFile => self.at_file(field),
                 Does::FieldFile => self.field_file(field),
+                Does::KeyedFile(purpose) => self.keyed_file(field, *purpose),
+                Does::KeyedHost => self.keyed_host(field),
                 Does::Program => {
                     if is_foreign(self, &field.word) {
                         self.opaque(Why::Code, Bound::ALL, field.span.clone());
@@ -667,7 +733,7 @@ impl Shell<'_, '_> {
         self.connect(address, Purpose::Tunnel, None, span);
     }
 
-    fn connects(&mut self, field: &Field, purpose: Purpose, scheme: &str) {
+    pub(crate) fn connects(&mut self, field: &Field, purpose: Purpose, scheme: &str) {
         if is_local_file(&field.word) {
             return self.read_file(field, Access::Content);
         }
@@ -767,11 +833,57 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// `id=x,src=FILE`, `type=local,dest=FOLDER`, `dir:FOLDER`, `json=FILE`
+    fn keyed_file(&mut self, field: &Field, purpose: Purpose) {
+        let text = field.word.known_part();
+        let mut at = 0;
+        for part in text.split(',').take(8) {
+            let start = at;
+            at += part.len() + 1;
+            let (key, value) = part.split_once('=').unwrap_or(("", part));
+            if matches!(key, "ref" | "registry") {
+                let address = host::parse_host(&Word::known(value), "https");
+                self.connect(address, purpose, None, field.span.clone());
+                continue;
+            }
+            let value = value.split_once(":/").map_or(value, |(_, path)| {
+                value.get(value.len() - path.len() - 1..).unwrap_or(value)
+            });
+            let is_file = matches!(key, "src" | "source" | "dest" | "file")
+                || purpose == Purpose::Send && key.is_empty()
+                || is_path(&Word::known(value));
+            if !is_file || value.is_empty() || value == "-" {
+                continue;
+            }
+            let end = start + part.len();
+            let word = field.word.until(end).from(end - value.len());
+            let file = Field::new(word, field.span.clone());
+            match purpose {
+                Purpose::Send => self.write_file(&file, Change::Content),
+                _ => self.read_file(&file, Access::Content),
+            }
+        }
+    }
+
+    /// `host=NAME user=x`, `smtp=NAME`, `upstream:https://NAME`
+    pub(crate) fn keyed_host(&mut self, field: &Field) {
+        let text = field.word.known_part();
+        let keys = ["host=", "hostaddr=", "smtp=", "upstream:"];
+        let at = keys.iter().find_map(|key| text.find(key).map(|at| at + key.len()));
+        let is_url = text.contains("://");
+        let Some(at) = at.or(is_url.then_some(0)) else { return };
+        let end = text.get(at..).and_then(|rest| rest.find([' ', ',', ';']));
+        let value = field.word.until(end.map_or(text.len(), |end| at + end)).from(at);
+        self.connects(&Field::new(value, field.span.clone()), Purpose::Fetch, "");
+    }
+
     // Settings.
 
     fn assigns(&mut self, prefix: &str, reach: Reach, field: &Field) {
         let text = field.word.known_part();
-        let Some(equals) = text.find('=') else {
+        // `ssh -o 'ProxyCommand x'`
+        let is_end = |letter| letter == '=' || prefix == "ssh:" && letter == ' ';
+        let Some(equals) = text.find(is_end) else {
             // A file of settings: `cargo --config x.toml`.
             if prefix == "cargo:" {
                 self.read_file(field, Access::Content);
@@ -784,6 +896,9 @@ impl Shell<'_, '_> {
         let mut name = Word::known(prefix);
         name.push_word(&field.word.until(equals));
         let mut value = field.from(equals + 1);
+        if prefix == "ssh:" {
+            self.ssh_option(text.get(..equals).unwrap_or_default(), &value);
+        }
         // A text of TOML is in quotes.
         if prefix == "cargo:"
             && let Some(text) = value.text()
@@ -791,6 +906,17 @@ impl Shell<'_, '_> {
             value.word = Word::known(text.trim().trim_matches(['"', '\'']));
         }
         self.sets(name, Some(&value), reach);
+    }
+
+    /// Options of ssh that name a host or a file.
+    fn ssh_option(&mut self, name: &str, value: &Field) {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "proxyjump" | "hostname" => self.connects(value, Purpose::Remote, ""),
+            "userknownhostsfile" | "controlpath" if is_path(&value.word) => {
+                self.write_file(value, Change::Content);
+            }
+            _ => {}
+        }
     }
 
     /// A setting. What it makes the same command run is analysed at once.
@@ -896,7 +1022,7 @@ impl Shell<'_, '_> {
     // Code.
 
     /// Code on standard input.
-    fn run_input(&mut self, language: Language, context: &Context) {
+    pub(crate) fn run_input(&mut self, language: Language, context: &Context) {
         let Some(input) = context.input.clone() else { return };
         self.run_output(language, &input, &context.span);
     }
@@ -994,7 +1120,7 @@ impl Shell<'_, '_> {
     }
 
     /// A file of settings that the text itself has written: opaque if it names something that runs.
-    fn known_recipe(&mut self, field: &Field) {
+    pub(crate) fn known_recipe(&mut self, field: &Field) {
         let output = self.file_output(field);
         let Some(text) = output.likely() else { return };
         let runs = [
@@ -1007,6 +1133,8 @@ impl Shell<'_, '_> {
             "invoke",
             "hook",
             "load_module",
+            "postup",
+            "predown",
             "root /;",
             "root /home",
             "alias /;",
@@ -1397,14 +1525,98 @@ fn names_key(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
+/// Addresses of the whole network.
+const EVERYWHERE: &[&str] = &["0.0.0.0", "[::]"];
+
+/// Flags that say where a server listens: `--host`, `-b`, `--server.address`.
+fn names_listener(flag: &str) -> bool {
+    let name = flag.rsplit(['-', '.', '_', ':']).next().unwrap_or(flag);
+    matches!(
+        name,
+        "host"
+            | "hostname"
+            | "bind"
+            | "listen"
+            | "address"
+            | "addr"
+            | "ip"
+            | "http"
+            | "https"
+            | "interface"
+            | "inspect"
+            | "brk"
+            | "client"
+            | "urls"
+            | "runserver"
+            | "publish"
+            | "b"
+            | "H"
+            | "h"
+            | "l"
+            | "a"
+            | "i"
+            | "p"
+            | "s"
+            | "L"
+    )
+}
+
 /// Flags whose name says that their value is a file that is written: `--junit-xml`, `--outFile`.
 fn names_output(flag: &str) -> bool {
     let flag = flag.to_ascii_lowercase();
-    flag.starts_with("--")
-        && ["output", "outfile", "out-file", "outdir", "logfile", "log-file", "junit", "report"]
-            .iter()
-            .any(|word| flag.contains(word))
+    flag.starts_with('-')
+        && flag.len() > 3
+        && (flag.ends_with("-out") || OUTPUTS.iter().any(|word| flag.contains(word)))
 }
+
+/// Parts of the names of such flags.
+const OUTPUTS: &[&str] = &[
+    "output",
+    "outfile",
+    "out-file",
+    "outdir",
+    "out-dir",
+    "logfile",
+    "log-file",
+    "logdir",
+    "log-dir",
+    "logs-dir",
+    "junit",
+    "report",
+    "cache-dir",
+    "cachedir",
+    "cache-folder",
+    "dest-",
+    "--dest",
+    "coveragedir",
+    "target-dir",
+    "install-dir",
+    "results-d",
+    "store-dir",
+    "modules-dir",
+    "modules-folder",
+    "basetemp",
+    "export",
+    "--save",
+    "--dump",
+    "extract-media",
+    "temp-dir",
+    "build-path",
+    "artifact-dir",
+    "hsts-file",
+    "metadata-file",
+    "iidfile",
+    "graphviz",
+    "trace-redirect",
+    "diagnostic-dir",
+    "prof-dir",
+    "tool-path",
+    "data-file",
+    "declarationdir",
+    "buildinfofile",
+    "log-error",
+    "-backup",
+];
 
 /// Flags whose name says that their value runs: `--exec`, `--pre-hook`.
 fn names_command(flag: &str) -> bool {

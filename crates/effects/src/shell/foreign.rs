@@ -9,28 +9,60 @@ use crate::word::Word;
 
 /// Variables that name folders or files from which code is loaded.
 const LOADED_FROM: &[&str] = &[
+    "ANSIBLE_CALLBACK_PLUGINS",
     "ANSIBLE_CONFIG",
+    "ANSIBLE_FILTER_PLUGINS",
+    "ANSIBLE_INVENTORY",
     "ANSIBLE_LIBRARY",
+    "ANSIBLE_ROLES_PATH",
+    "AWKLIBPATH",
+    "AWKPATH",
     "AWS_CONFIG_FILE",
     "BUNDLE_GEMFILE",
     "CAML_LD_LIBRARY_PATH",
     "CLASSPATH",
+    "CLOUDSDK_CONFIG",
+    "COMPILER_PATH",
     "CORECLR_PROFILER_PATH",
     "CURL_HOME",
     "DOTNET_STARTUP_HOOKS",
+    "DYLD_LIBRARY_PATH",
     "ERL_LIBS",
+    "FACTERLIB",
+    "GCC_EXEC_PREFIX",
+    "GCONV_PATH",
     "GHC_ENVIRONMENT",
+    "GIT_EXEC_PATH",
+    "GNUPGHOME",
+    "GOENV",
+    "GROFF_BIN_PATH",
     "HELM_PLUGINS",
     "HGRCPATH",
     "INPUTRC",
     "JULIA_LOAD_PATH",
+    "LD_LIBRARY_PATH",
     "LESSKEY",
     "LESSKEYIN",
+    "LUA_CPATH",
+    "LUA_INIT",
+    "LUA_PATH",
+    "MAGICK_CONFIGURE_PATH",
     "MAKEFILES",
+    "NODE_PATH",
+    "OPENSSL_CONF",
     "OPENSSL_ENGINES",
+    "OPENSSL_MODULES",
+    "PASSWORD_STORE_EXTENSIONS_DIR",
+    "PERL5LIB",
+    "PERLLIB",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
     "PSQLRC",
+    "PYTHONHOME",
+    "PYTHONPATH",
     "PYTHONUSERBASE",
     "RIPGREP_CONFIG_PATH",
+    "RUBYLIB",
     "R_PROFILE",
     "R_PROFILE_USER",
     "SCREENRC",
@@ -38,20 +70,6 @@ const LOADED_FROM: &[&str] = &[
     "TF_PLUGIN_DIR",
     "VIMRUNTIME",
     "WGETRC",
-    "DYLD_LIBRARY_PATH",
-    "GCONV_PATH",
-    "GIT_EXEC_PATH",
-    "LD_LIBRARY_PATH",
-    "LUA_INIT",
-    "NODE_PATH",
-    "OPENSSL_CONF",
-    "OPENSSL_MODULES",
-    "PERL5LIB",
-    "PHPRC",
-    "PHP_INI_SCAN_DIR",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "RUBYLIB",
 ];
 
 /// Options of interpreters, in variables, after which a file with code follows.
@@ -126,6 +144,18 @@ impl Shell<'_, '_> {
         }
     }
 
+    /// Whether the text itself has put something into a folder.
+    fn has_filled(&self, folder: &str) -> bool {
+        if self.written.is_empty() || folder.is_empty() {
+            return false;
+        }
+        let resolved = self.resolve(&Word::known(folder)).resolved;
+        let Some(folder) = resolved.text() else { return false };
+        self.written.keys().any(|path| {
+            path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
     /// A variable that makes every later program load code from such a folder.
     pub(crate) fn loads_foreign(&mut self, name: &str, value: &Field) {
         let hooks = ["git:core.hookspath", "git:init.templatedir", "git:include.path"];
@@ -154,7 +184,7 @@ impl Shell<'_, '_> {
             return;
         }
         let is_foreign = match is_path {
-            true => text.split(':').any(is_dropping),
+            true => text.split(':').any(|folder| is_dropping(folder) || self.has_filled(folder)),
             false => LOADING_OPTIONS.iter().any(|option| {
                 text.match_indices(option).any(|(at, _)| {
                     let rest = text.get(at + option.len()..).unwrap_or_default();

@@ -15,6 +15,8 @@ pub(crate) struct Line<'f> {
     pub(crate) doubtful: Vec<(usize, String)>,
     /// All words after the program's name.
     pub(crate) words: &'f [Field],
+    /// What this program has and others of its family do not, innermost last.
+    pub(crate) own: Vec<&'static Model>,
     /// The names of the sub-commands as they were given: `remote add`.
     sub_command: String,
 }
@@ -30,9 +32,12 @@ pub(crate) struct Given {
 
 impl<'f> Line<'f> {
     /// Takes the words after the program's name apart.
-    pub(crate) fn read(model: &'static Model, fields: &'f [Field]) -> Self {
+    pub(crate) fn read(model: &'static Model, name: &str, fields: &'f [Field]) -> Self {
+        let known = crate::programs::own(name);
+        let of_all = known.iter().copied().filter(|model| model.names.is_empty());
         let line = Self {
             models: vec![model],
+            own: of_all.collect(),
             flags: Vec::new(),
             operands: Vec::new(),
             unknown: Vec::new(),
@@ -40,7 +45,7 @@ impl<'f> Line<'f> {
             words: fields,
             sub_command: String::new(),
         };
-        let mut reader = Reader { fields, at: 0, line };
+        let mut reader = Reader { fields, at: 0, known, line };
         reader.words();
         reader.line
     }
@@ -109,6 +114,26 @@ impl<'f> Line<'f> {
         self.models.last().copied()
     }
 
+    /// The models of the program and of its sub-commands, and what the program has for itself.
+    pub(crate) fn all_models(&self) -> impl Iterator<Item = &'static Model> {
+        self.models.iter().chain(&self.own).copied()
+    }
+
+    /// What the program has for itself right here, not for the commands around the sub-command.
+    pub(crate) fn own_here(&self) -> impl Iterator<Item = &'static Model> {
+        let path = self.sub_command.as_str();
+        let is_here = move |model: &&Model| match model.names {
+            [] => path.is_empty(),
+            names => names.contains(&path),
+        };
+        self.own.iter().rev().copied().filter(is_here)
+    }
+
+    /// All flags that the program may have; those of the innermost sub-command, and its own, come first.
+    fn all_flags(&self) -> impl Iterator<Item = &'static Flag> + use<'_, 'f> {
+        self.own.iter().rev().chain(self.models.iter().rev()).flat_map(|model| model.flags.iter())
+    }
+
     /// The sub-command: `remote add`.
     pub(crate) fn sub_command(&self) -> &str {
         &self.sub_command
@@ -119,9 +144,10 @@ impl<'f> Line<'f> {
         let model = self.model()?;
         let is_given =
             |flag: &&Flag| self.flags.iter().any(|given| std::ptr::eq(given.flag, *flag));
-        let flags = self.models.iter().flat_map(|model| model.flags.iter());
+        let flags = self.models.iter().chain(&self.own).flat_map(|model| model.flags.iter());
         let by_flag = flags.filter(is_given).filter_map(|flag| flag.operands).next_back();
-        let mut operands = by_flag.unwrap_or(model.operands);
+        let own = self.own_here().map(|model| model.operands).find(|it| !it.is_empty());
+        let mut operands = by_flag.or(own).unwrap_or(model.operands);
         if self.flags.iter().any(|given| given.flag.instead) {
             operands.first = &[];
         }
@@ -132,6 +158,8 @@ impl<'f> Line<'f> {
 struct Reader<'f> {
     fields: &'f [Field],
     at: usize,
+    /// What the program has for itself.
+    known: &'static [&'static Model],
     line: Line<'f>,
 }
 
@@ -167,10 +195,12 @@ impl Reader<'_> {
                 self.bundle(&field, 0);
             } else if let Some(sub) = self.sub(&field) {
                 self.line.models.push(sub);
-                if !self.line.sub_command.is_empty() {
-                    self.line.sub_command.push(' ');
-                }
-                self.line.sub_command.push_str(field.text().unwrap_or_default());
+                self.line.sub_command = self.path_of(field.text().unwrap_or_default());
+                let path = self.line.sub_command.as_str();
+                let is_own = |model: &&&'static Model| {
+                    model.names.contains(&path) && !std::ptr::eq(**model, sub)
+                };
+                self.line.own.extend(self.known.iter().filter(is_own));
             } else {
                 if is_doubtful && let Some((name, None)) = self.line.unknown.last() {
                     self.line.doubtful.push((self.line.operands.len(), name.clone()));
@@ -194,12 +224,29 @@ impl Reader<'_> {
             return None;
         }
         let name = field.text()?;
-        self.line.model()?.subs.iter().find(|sub| sub.names.contains(&name))
+        let is_it = |sub: &&'static Model| sub.names.contains(&name);
+        let by_family = self.line.model()?.subs.iter().find(is_it);
+        let by_family =
+            by_family.or_else(|| self.line.own_here().find_map(|own| own.subs.iter().find(is_it)));
+        by_family.or_else(|| {
+            let path = if self.known.is_empty() { None } else { Some(self.path_of(name)) };
+            let is_it = |model: &&&'static Model| {
+                path.as_deref().is_some_and(|path| model.names.contains(&path))
+            };
+            self.known.iter().find(is_it).copied()
+        })
+    }
+
+    /// The sub-commands so far and this one: `remote add`.
+    fn path_of(&self, name: &str) -> String {
+        match self.line.sub_command.as_str() {
+            "" => name.to_owned(),
+            outer => format!("{outer} {name}"),
+        }
     }
 
     fn find(&self, name: &str) -> Option<&'static Flag> {
-        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
-        flags.into_iter().find(|flag| flag.names.contains(&name))
+        self.line.all_flags().find(|flag| flag.names.contains(&name))
     }
 
     /// A long flag, also shortened.
@@ -210,15 +257,14 @@ impl Reader<'_> {
         if name.len() < 4 {
             return None;
         }
-        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
-        flags.into_iter().find(|flag| flag.names.iter().any(|known| known.starts_with(name)))
+        let is_it = |flag: &&Flag| flag.names.iter().any(|known| known.starts_with(name));
+        self.line.all_flags().find(is_it)
     }
 
     /// An operand that begins with a prefix of the model: `of=`, `+`.
     fn prefix(&mut self, field: &Field) -> bool {
         let start = field.word.known_start();
-        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
-        let found = flags.into_iter().find_map(|flag| {
+        let found = self.line.all_flags().find_map(|flag| {
             let is_prefix = |name: &&&str| !name.starts_with('-') && start.starts_with(**name);
             flag.names.iter().find(is_prefix).map(|name| (flag, name.len()))
         });
@@ -252,8 +298,8 @@ impl Reader<'_> {
     /// `-javaagent:x.jar`, `-oDIR`: the value begins right after the name.
     fn joined_flag(&mut self, field: &Field) -> bool {
         let start = field.word.known_start();
-        let flags = self.line.models.iter().rev().flat_map(|model| model.flags.iter());
-        let found = flags.filter(|flag| flag.value == Value::Joined).find_map(|flag| {
+        let flags = self.line.all_flags();
+        let found = flags.into_iter().filter(|flag| flag.value == Value::Joined).find_map(|flag| {
             // `-o/tmp` is `-o` with a folder, `-old` is another flag.
             let is_path = |rest: &str| rest.starts_with(['/', '~', '.']);
             let is_prefix = |name: &&&str| {

@@ -1,6 +1,8 @@
 //! Files that the text itself writes and that a program then obeys: `package.json`, `Makefile`,
 //! manifests of containers.
 
+use crate::bound::Bound;
+use crate::effect::{Access, Action, Change, Why};
 use crate::marks::Mark;
 use crate::model::Language;
 use crate::shell::apply::Context;
@@ -12,6 +14,9 @@ use crate::word::Word;
 
 /// Commands of one file that are analysed.
 const MAX_COMMANDS: usize = 64;
+
+/// Effects among which the copy of a plugin is looked for.
+const MAX_RECENT: usize = 256;
 
 /// How the commands of a file are found.
 #[derive(Clone, Copy)]
@@ -87,11 +92,13 @@ const HOST_ACCESS: &[&str] = &[
 impl Shell<'_, '_> {
     /// Commands in a file that the text has written and that the program now obeys.
     pub(crate) fn builds_written(&mut self, name: &str, fields: &[Field]) {
+        self.builds_elsewhere(name, fields);
+        self.plugin_written(name, fields);
         if self.written.is_empty() && self.out.ground.earlier.is_none() {
             return;
         }
         let Some(first) = fields.first() else { return };
-        let folder = folder_of(fields);
+        let folder = folder_of(name, fields);
         for (file, form) in recipes(name) {
             self.obeys_file(Word::known(format!("{folder}{file}")), *form, first);
         }
@@ -106,6 +113,44 @@ impl Shell<'_, '_> {
             && let Some(file) = at.and_then(|at| fields.get(at + 1))
         {
             self.obeys_file(file.word.clone(), Form::Indented, first);
+        }
+    }
+
+    /// `make -C FOLDER`: what is in the folder says what runs.
+    fn builds_elsewhere(&mut self, name: &str, fields: &[Field]) {
+        let Some(file) = main_recipe(name) else { return };
+        let folder = folder_of(name, fields);
+        if let Some(first) = fields.first().filter(|_| folder.len() > 1) {
+            let file = Field::new(Word::known(format!("{folder}{file}")), first.span.clone());
+            self.read_file(&file, Access::Content);
+        }
+    }
+
+    /// `zypper x` runs `zypper-x`, `git x` runs `git-x`: a program of that name that the text has made.
+    fn plugin_written(&mut self, name: &str, fields: &[Field]) {
+        let is_word = |field: &&Field| !field.word.known_start().starts_with('-');
+        let Some(word) = fields.iter().skip(1).find(is_word).and_then(Field::text) else { return };
+        if !has_plugins(name) {
+            return;
+        }
+        let is_name = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !is_name || self.out.effects.all().len() < 2 {
+            return;
+        }
+        let end = format!("/{name}-{word}");
+        let found = self.written.keys().find(|path| path.ends_with(&end)).cloned();
+        let Some(first) = fields.first() else { return };
+        if let Some(path) = found {
+            let file = Field::new(Word::known(path), first.span.clone());
+            return self.known_script(Language::Shell, &file);
+        }
+        let recent = self.out.effects.all().iter().rev().take(MAX_RECENT);
+        let is_copied = { recent }.any(|effect| match &effect.action {
+            Action::Writes(path, Change::Content) => path.resolved.known_part().ends_with(&end),
+            _ => false,
+        });
+        if is_copied {
+            self.opaque(Why::Code, Bound::ALL, first.span.clone());
         }
     }
 
@@ -172,13 +217,76 @@ impl Shell<'_, '_> {
     }
 }
 
+/// Programs that run `NAME-WORD` from a folder of programs for a word that they do not know.
+fn has_plugins(name: &str) -> bool {
+    matches!(
+        name,
+        "brew"
+            | "cargo"
+            | "docker"
+            | "gh"
+            | "git"
+            | "helm"
+            | "hg"
+            | "kubectl"
+            | "mage"
+            | "npm"
+            | "pass"
+            | "pyenv"
+            | "rbenv"
+            | "zypper"
+    )
+}
+
+/// The file that says what a program builds or runs.
+fn main_recipe(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "make" | "gmake" => "Makefile",
+        "npm" | "yarn" | "pnpm" | "bun" => "package.json",
+        "cargo" => "Cargo.toml",
+        "composer" => "composer.json",
+        "gradle" | "gradlew" => "build.gradle",
+        "just" => "justfile",
+        "ninja" => "build.ninja",
+        "poetry" | "uv" | "pdm" | "hatch" => "pyproject.toml",
+        "pulumi" => "Pulumi.yaml",
+        "swift" => "Package.swift",
+        "task" => "Taskfile.yml",
+        "terraform" | "tofu" => "main.tf",
+        _ => return None,
+    })
+}
+
 /// The folder in which a program looks for its files, with a `/`: `make -C FOLDER`.
-fn folder_of(fields: &[Field]) -> String {
-    let names = ["-C", "--directory", "--prefix", "--cwd"];
+fn folder_of(name: &str, fields: &[Field]) -> String {
+    let names = [
+        "-C",
+        "--directory",
+        "--prefix",
+        "--cwd",
+        "--dir",
+        "--project-dir",
+        "--project",
+        "--working-dir",
+        "--package-path",
+        "-chdir",
+    ];
+    if matches!(name, "cmake" | "cmake3")
+        && let Some(last) = fields.last().and_then(Field::text)
+        && last.contains('/')
+        && !last.starts_with('-')
+    {
+        return format!("{}/", last.trim_end_matches('/'));
+    }
+    let own = match name {
+        "gradle" | "gradlew" => Some("-p"),
+        "composer" | "task" => Some("-d"),
+        _ => None,
+    };
     let words: Vec<&str> = fields.iter().filter_map(Field::text).collect();
     let given = words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
         Some((name, folder)) if names.contains(&name) => Some(folder),
-        _ if names.contains(word) => words.get(at + 1).copied(),
+        _ if names.contains(word) || own == Some(*word) => words.get(at + 1).copied(),
         _ => None,
     });
     given.map_or_else(String::new, |folder| format!("{}/", folder.trim_end_matches('/')))
@@ -252,6 +360,41 @@ mod tests {
         ] {
             let found = effects(text);
             assert!(found.iter().any(|line| line == "reads /w/x"), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_plugin_that_the_text_makes_is_followed() {
+        let found = effects("printf 'cat x' > /w/bin/git-a; git a");
+        assert!(found.iter().any(|line| line == "reads /w/x"), "{found:?}");
+        let found = effects("cp ./run /w/bin/kubectl-a; kubectl a");
+        assert!(found.iter().any(|line| line.starts_with("opaque")), "{found:?}");
+        let found = effects("cp ./run /w/bin/kubectl-a; kubectl get pods");
+        assert!(!found.iter().any(|line| line.starts_with("opaque")), "{found:?}");
+    }
+
+    #[test]
+    fn a_project_in_another_folder_is_read() {
+        for (text, file) in [
+            ("make -C ../a test", "/a/Makefile"),
+            ("npm --prefix=/a run x", "/a/package.json"),
+            ("gradle -p /a build", "/a/build.gradle"),
+            ("terraform -chdir=/a apply", "/a/main.tf"),
+        ] {
+            let found = effects(text);
+            assert!(found.contains(&format!("reads {file}")), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_for_the_whole_network_listens() {
+        for text in ["vite --host 0.0.0.0", "x --bind=0.0.0.0:80", "x -a tcp://0.0.0.0:80"] {
+            let found = effects(text);
+            assert!(found.iter().any(|line| line.starts_with("listens")), "{text}: {found:?}");
+        }
+        for text in ["echo --host 0.0.0.0", "vite --host localhost", "x --range 0.0.0.0/0"] {
+            let found = effects(text);
+            assert!(!found.iter().any(|line| line.starts_with("listens")), "{text}: {found:?}");
         }
     }
 

@@ -25,6 +25,7 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         "git" => git(&bare.to_ascii_lowercase()),
         "alias" | "function" => Some(Meaning::Command),
         "npm" => npm(bare),
+        "go" if matches!(bare, "CC" | "CXX" | "AR" | "PKG_CONFIG") => Some(Meaning::Command),
         "go" => matches!(bare, "GOPROXY" | "GONOSUMDB" | "GOSUMDB" | "GOINSECURE" | "GOPRIVATE")
             .then_some(Meaning::Host),
         "cargo" => cargo(bare),
@@ -32,12 +33,20 @@ pub fn meaning(name: &str) -> Option<Meaning> {
             .then_some(Meaning::Host),
         // `source`: a file of a project that names a place where code comes from.
         "bundle" | "composer" | "source" => Some(Meaning::Host),
-        "apt" => bare.contains("Invoke").then_some(Meaning::Command),
+        "apt" => {
+            (bare.contains("Invoke") || bare.starts_with("Dir::Bin")).then_some(Meaning::Command)
+        }
         "ssh" => matches!(
             bare.to_ascii_lowercase().as_str(),
             "ssh_command" | "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"
         )
-        .then_some(Meaning::Command),
+        .then_some(Meaning::Command)
+        .or_else(|| {
+            let loads = ["pkcs11provider", "securitykeyprovider", "include"];
+            loads.contains(&bare.to_ascii_lowercase().as_str()).then_some(Meaning::Loads)
+        }),
+        "php" => php(bare),
+        "rustc" => (bare == "linker").then_some(Meaning::Command),
         "pip" => matches!(
             bare.rsplit('.').next().unwrap_or(bare),
             "index-url" | "extra-index-url" | "find-links" | "trusted-host"
@@ -45,6 +54,48 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         .then_some(Meaning::Host),
         _ => None,
     }
+}
+
+/// Whether programs write into the folder or file that a variable names.
+pub(crate) fn names_folder_to_write(name: &str) -> bool {
+    matches!(
+        name,
+        "CARGO_TARGET_DIR"
+            | "GOBIN"
+            | "GOCACHE"
+            | "GOMODCACHE"
+            | "GOPATH"
+            | "LESSHISTFILE"
+            | "NODE_REPL_HISTORY"
+            | "NODE_V8_COVERAGE"
+            | "PIP_TARGET"
+            | "PYTHONPYCACHEPREFIX"
+            | "SQLITE_HISTORY"
+            | "PSQL_HISTORY"
+            | "MYSQL_HISTFILE"
+            | "LLVM_PROFILE_FILE"
+            | "GIT_TRACE"
+            | "GIT_INDEX_FILE"
+            | "SSLKEYLOGFILE"
+            | "MALLOC_TRACE"
+    )
+}
+
+/// Whether programs talk to the server that a variable names.
+pub(crate) fn names_server(name: &str) -> bool {
+    matches!(
+        name,
+        "PGHOST"
+            | "PGHOSTADDR"
+            | "MYSQL_HOST"
+            | "GH_HOST"
+            | "VAULT_ADDR"
+            | "NOMAD_ADDR"
+            | "CONSUL_HTTP_ADDR"
+            | "AWS_ENDPOINT_URL"
+            | "ARGOCD_SERVER"
+            | "GITLAB_HOST"
+    )
 }
 
 /// Whether assigning a variable of the environment makes something run or load.
@@ -81,6 +132,15 @@ fn environment(name: &str) -> Option<Meaning> {
         | "GIT_EXTERNAL_DIFF"
         | "CC"
         | "CXX"
+        | "CARGO"
+        | "CARGO_BUILD_RUSTC"
+        | "CARGO_BUILD_RUSTDOC"
+        | "RUSTDOC"
+        | "RUSTFMT"
+        | "CCACHE_PREFIX"
+        | "CCACHE_COMPILER"
+        | "RSYNC_CONNECT_PROG"
+        | "CLOUDSDK_PYTHON"
         | "RUSTC_WRAPPER"
         | "RUSTC_WORKSPACE_WRAPPER"
         | "RUSTC"
@@ -140,6 +200,47 @@ fn environment(name: &str) -> Option<Meaning> {
         | "GIT_TEMPLATE_DIR"
         | "GIT_OBJECT_DIRECTORY"
         | "GIT_WORK_TREE"
+        | "ANSIBLE_ACTION_PLUGINS"
+        | "ANSIBLE_CALLBACK_PLUGINS"
+        | "ANSIBLE_COLLECTIONS_PATH"
+        | "ANSIBLE_CONNECTION_PLUGINS"
+        | "ANSIBLE_FILTER_PLUGINS"
+        | "ANSIBLE_INVENTORY"
+        | "ANSIBLE_LOOKUP_PLUGINS"
+        | "ANSIBLE_ROLES_PATH"
+        | "ANSIBLE_VAULT_PASSWORD_FILE"
+        | "AWKLIBPATH"
+        | "AWKPATH"
+        | "AWS_SHARED_CREDENTIALS_FILE"
+        | "BUNDLE_APP_CONFIG"
+        | "CGO_CFLAGS"
+        | "CGO_LDFLAGS"
+        | "CLOUDSDK_CONFIG"
+        | "COMPILER_PATH"
+        | "COMPOSER"
+        | "FACTERLIB"
+        | "GCC_EXEC_PREFIX"
+        | "GNUPGHOME"
+        | "GOENV"
+        | "GOROOT"
+        | "GOTOOLDIR"
+        | "GRADLE_USER_HOME"
+        | "GROFF_BIN_PATH"
+        | "LESS"
+        | "LUA_CPATH"
+        | "LUA_PATH"
+        | "MAGICK_CODER_MODULE_PATH"
+        | "MAGICK_CONFIGURE_PATH"
+        | "MANOPT"
+        | "NODE_REPL_EXTERNAL_MODULE"
+        | "NPM_CONFIG_PREFIX"
+        | "PASSWORD_STORE_EXTENSIONS_DIR"
+        | "PERLLIB"
+        | "PKG_CONFIG_PATH"
+        | "PYTEST_PLUGINS"
+        | "TF_DATA_DIR"
+        | "TF_PLUGIN_CACHE_DIR"
+        | "YARN_YARN_PATH"
         | "MAKEFLAGS"
         | "MAVEN_OPTS"
         | "GRADLE_OPTS"
@@ -262,6 +363,7 @@ fn environment(name: &str) -> Option<Meaning> {
         | "REQUESTS_CA_BUNDLE"
         | "SSL_CERT_FILE"
         | "NODE_EXTRA_CA_CERTS" => Meaning::Guard,
+        _ if name.starts_with("TF_CLI_ARGS") => Meaning::Loads,
         _ if name.starts_with("CARGO_REGISTRIES_") && name.ends_with("_INDEX") => Meaning::Host,
         _ if name.eq_ignore_ascii_case("npm_config_node_options")
             || name.eq_ignore_ascii_case("npm_config_userconfig")
@@ -309,10 +411,12 @@ fn git(name: &str) -> Option<Meaning> {
         | ("sequence", "editor")
         | (
             "pager" | "interactive" | "gpg" | "diff" | "merge" | "filter" | "browser" | "man"
-            | "difftool" | "mergetool" | "sendemail" | "web" | "trailer" | "imap",
+            | "difftool" | "mergetool" | "sendemail" | "web" | "trailer" | "imap" | "tar"
+            | "instaweb",
             "pager" | "difffilter" | "program" | "external" | "textconv" | "command" | "driver"
             | "clean" | "smudge" | "process" | "cmd" | "path" | "smtpserver" | "sendmailcmd"
-            | "tocmd" | "cccmd" | "tunnel" | "log" | "show" | "branch" | "status",
+            | "tocmd" | "cccmd" | "tunnel" | "log" | "show" | "branch" | "status" | "browser"
+            | "httpd",
         )
         | ("credential", "helper")
         | ("uploadpack", "packobjectshook")
@@ -347,6 +451,15 @@ fn cargo(name: &str) -> Option<Meaning> {
         _ if last.contains("flags") => Some(Meaning::Loads),
         _ => None,
     }
+}
+
+fn php(name: &str) -> Option<Meaning> {
+    Some(match name {
+        "auto_prepend_file" | "auto_append_file" => Meaning::Code(Language::Php),
+        "sendmail_path" | "mail.force_extra_parameters" => Meaning::Command,
+        "extension" | "zend_extension" | "extension_dir" | "include_path" => Meaning::Loads,
+        _ => return None,
+    })
 }
 
 fn npm(name: &str) -> Option<Meaning> {

@@ -98,13 +98,20 @@ impl Shell<'_, '_> {
             return;
         }
         let field = Field::new(value.clone(), span.clone());
+        if settings::names_folder_to_write(name) {
+            self.write_file(&field, Change::Folder);
+        } else if settings::names_server(name) {
+            self.connects(&field, Purpose::Fetch, "");
+        }
         match settings::meaning(&format!("env:{name}")) {
             Some(_) => self.sets(
                 Word::known(format!("env:{name}")),
                 Some(&field),
                 crate::effect::Reach::Command,
             ),
-            None => self.sets_environment(name, value, span),
+            None => {
+                self.sets_environment(name, value, span);
+            }
         }
     }
 
@@ -270,6 +277,7 @@ impl Shell<'_, '_> {
             self.mark(run, Mark::Infrastructure);
         }
         self.cmdlet(name, fields, run);
+        self.listens(fields, before);
         if let Some(at) = inner_command(fields) {
             self.run(fields.get(at..).unwrap_or_default(), input);
         }

@@ -10,7 +10,7 @@ use crate::model::{Language, WRITES};
 use crate::shell::apply::{Context, is_path, joined, sets_registry};
 use crate::shell::eval::{Fetched, Input, Shell};
 use crate::shell::expand::Field;
-use crate::shell::line::Line;
+use crate::shell::line::{Given, Line};
 use crate::shell::output::Output;
 use crate::word::Word;
 
@@ -459,7 +459,12 @@ impl Shell<'_, '_> {
                 }
             }
             // A setting names files that the server writes.
-            "redis-cli" if sets_config(line) => self.mark(context.run, Mark::Database),
+            "redis-cli" if sets_config(line) => {
+                self.mark(context.run, Mark::Database);
+                if let Some(value) = line.operands.get(3).filter(|field| is_path(&field.word)) {
+                    self.write_file(value, Change::Folder);
+                }
+            }
             "redis-cli" if deletes_unknown_keys(line) || evaluates_flush(line) => {
                 self.mark(context.run, Mark::Database);
             }
@@ -501,6 +506,9 @@ impl Shell<'_, '_> {
             | "clickhouse-client" => {
                 self.sql_input(context);
                 self.sql_files(line);
+                if name == "psql" {
+                    line.operands.iter().for_each(|operand| self.keyed_host(operand));
+                }
                 let is_host = |spelling: &str| matches!(spelling, "-h" | "--host");
                 let host = line.flags.iter().find(|given| is_host(&given.spelling));
                 let is_query = matches!(context.input.as_deref(), Some(Output::Text(_)));
@@ -673,6 +681,12 @@ impl Shell<'_, '_> {
                 if line.sub_command() == "run" {
                     self.pod_program(line);
                 }
+                let is_config = |given: &&Given| given.spelling == "--kubeconfig";
+                if let Some(given) = line.flags.iter().find(is_config)
+                    && let Some(file) = given.values.first()
+                {
+                    self.known_recipe(file);
+                }
                 self.kubectl(line, context);
                 self.cluster_secrets(line, context);
             }
@@ -732,7 +746,30 @@ impl Shell<'_, '_> {
                 self.mark(context.run, Mark::Credentials);
             }
             "start-stop-daemon" => self.starts_daemon(line),
-            "perl" | "ruby" => self.erases_in_place(name, line),
+            "perl" | "ruby" => {
+                self.erases_in_place(name, line);
+                if name == "ruby" {
+                    self.runs_module(line, context);
+                }
+            }
+            "java" => {
+                let source = line.operands.first();
+                let is_source = |field: &&Field| field.word.known_part().ends_with(".java");
+                if let Some(source) = source.filter(is_source) {
+                    self.script(Language::Compiled, source, None);
+                }
+            }
+            "go" if matches!(line.sub_command(), "run" | "test" | "build") => {
+                let is_source = |field: &&Field| field.word.known_part().ends_with(".go");
+                for source in line.operands.iter().filter(is_source) {
+                    self.script(Language::Compiled, source, None);
+                }
+            }
+            "ffmpeg" => self.filters(line),
+            "sox" => self.delegates(line),
+            "at" | "batch" if !line.operands.is_empty() => {
+                self.run_input(Language::Shell, context);
+            }
             "npm" => self.sets_script(line),
             "pip" => self.requirements(line),
             "docker"
@@ -994,6 +1031,79 @@ impl Shell<'_, '_> {
     }
 
     /// `--metadata=startup-script='curl … | bash'` runs on the machine that it is given to.
+    /// `ruby -run -e httpd FOLDER`: the library of that name has small programs.
+    fn runs_module(&mut self, line: &Line<'_>, context: &Context) {
+        let has_library = line.words.iter().any(|field| field.text() == Some("-run"));
+        let code = line.flags.iter().find(|given| given.spelling == "-e" && has_library);
+        let Some(name) = code.and_then(|given| given.values.first()) else { return };
+        match name.text() {
+            Some("httpd") => {
+                let address = host::parse_host(&Word::known("0.0.0.0"), "http");
+                self.connect(address, Purpose::Listen, None, context.span.clone());
+            }
+            Some("cp" | "mv" | "ln" | "rm" | "rmdir" | "mkdir" | "install" | "chmod" | "touch") => {
+                let end = |field: &&Field| field.text() == Some("--");
+                let words = line.operands.iter().filter(|field| !end(field)).cloned();
+                let words: Vec<Field> = std::iter::once(name.clone()).chain(words).collect();
+                drop(self.run(&words, None));
+            }
+            _ => {}
+        }
+    }
+
+    /// Names of ImageMagick and sox that are no files: `label:@FILE`, `msl:FILE`, `|COMMAND`.
+    fn delegates(&mut self, line: &Line<'_>) {
+        for field in &line.operands {
+            let text = field.word.known_part();
+            if let Some(at) = text.find('|') {
+                drop(self.word_text(&field.from(at + 1)));
+                continue;
+            }
+            let Some((kind, file)) = text.split_once(':') else { continue };
+            let at = text.len() - file.len() + usize::from(file.starts_with('@'));
+            let names_file = match kind {
+                "msl" | "mvg" | "text" | "ephemeral" | "pango" | "gradient" => !file.is_empty(),
+                "label" | "caption" => file.starts_with('@'),
+                _ => false,
+            };
+            if names_file {
+                self.read_file(&field.from(at), Access::Content);
+            }
+            if kind == "msl" {
+                self.opaque(Why::Language, Bound::ALL, field.span.clone());
+            }
+        }
+        let pipe = line.words.iter().find(|field| field.word.known_part().contains("%pipe%"));
+        if let Some(field) = pipe {
+            let at = field.word.known_part().find("%pipe%").map_or(0, |at| at + "%pipe%".len());
+            drop(self.word_text(&field.from(at)));
+        }
+    }
+
+    /// Filters of ffmpeg that read files or load libraries: `-vf subtitles=FILE`, `-af ladspa=file=X`.
+    fn filters(&mut self, line: &Line<'_>) {
+        const READING: &[&str] =
+            &["movie=", "subtitles=", "textfile=", "ass=", "lut3d=", "concat:", "lut1d="];
+        for field in line.words {
+            let text = field.word.known_part();
+            if ["ladspa=", "frei0r=", "lv2="].iter().any(|sign| text.contains(sign)) {
+                self.opaque(Why::Language, Bound::ALL, field.span.clone());
+            }
+            let Some(sign) = READING.iter().find(|sign| text.contains(**sign)) else { continue };
+            let at = text.find(sign).map_or(0, |at| at + sign.len());
+            let end = text.get(at..).and_then(|rest| rest.find([':', ',', '|', '[']));
+            let word = field.word.until(end.map_or(text.len(), |end| at + end)).from(at);
+            if !word.known_part().is_empty() {
+                self.read_file(&Field::new(word, field.span.clone()), Access::Content);
+            }
+        }
+        for target in &line.operands {
+            if let Some(address) = host::parse_url(&target.word) {
+                self.connect(address, Purpose::Send, Some(&target.word), target.span.clone());
+            }
+        }
+    }
+
     fn startup_script(&mut self, line: &Line<'_>) {
         const KEY: &str = "startup-script=";
         for field in line.words {
