@@ -517,7 +517,6 @@ const CONFIG_KEYS: &[Flag] = &[
         &["core.hooksPath", "core.hookspath"],
         &[Does::Sets("git:core.hooksPath", Reach::Lasting)],
     ),
-    joined(&["core.fsmonitor"], &[Does::Sets("git:core.fsmonitor", Reach::Lasting)]),
     joined(&["core.pager"], &[Does::Sets("git:core.pager", Reach::Lasting)]),
     joined(&["core.editor"], &[Does::Sets("git:core.editor", Reach::Lasting)]),
     joined(

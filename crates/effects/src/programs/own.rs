@@ -626,12 +626,7 @@ pub(crate) const OWN: &[Own] = &[
         &["podman"],
         model(&["play", "kube"]).subs(&[model(&["kube", "play"]).operands(each(&[Does::Recipe]))]),
     ),
-    own(
-        &["skopeo"],
-        model(&["copy", "sync"])
-            .operands(leading(&[&[FETCHES], &[Does::KeyedFile(Purpose::Send), SENDS]], &[])),
-    ),
-    own(&["crane"], model(&["copy", "push", "cp"]).operands(each(&[SENDS]))),
+    own(&["skopeo"], model(&["copy", "sync"]).operands(leading(&[&[FETCHES]], &[]))),
     own(&["ctr"], model(&["run"]).always(&[Does::StartsShell])),
     own(
         &["ctr"],

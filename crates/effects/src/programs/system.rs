@@ -415,9 +415,10 @@ pub(crate) const MODELS: &[Model] = &[
         ("pfctl -s rules", &[]),
         ("pfctl -f a", &["marks guard"]),
     ]),
-    model(&["iptables-restore", "ip6tables-restore"])
-        .always(GUARD)
-        .examples(&[("iptables-restore a", &["marks guard"]), ("iptables-restore --test a", &[])]),
+    model(&["iptables-restore", "ip6tables-restore"]).always(GUARD).examples(&[
+        ("iptables-restore a", &["reads a", "marks guard"]),
+        ("iptables-restore --test a", &["reads a"]),
+    ]),
     // Only these flags change rules; the others say which ones are shown.
     model(&["iptables", "ip6tables", "ebtables", "arptables", "iptables-legacy", "iptables-nft"])
         .flags(&[
