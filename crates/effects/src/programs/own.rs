@@ -1330,7 +1330,7 @@ pub(crate) const OWN: &[Own] = &[
         model(&["create"])
             .flags(&[takes(&["--from-file"], &[READS, Does::KeyedFile(Purpose::Fetch)])]),
     ),
-    own(&["mktemp"], model(&[]).operands(WRITE).examples(&[("mktemp a.XXX", &["writes a.XXX"])])),
+    own(&["mktemp"], model(&[]).operands(WRITE).examples(&[("mktemp a.abc", &["writes a.abc"])])),
     own(
         &["openssl"],
         model(&[])

@@ -140,7 +140,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    /// `--host 0.0.0.0`: whoever can reach this machine can talk to the program.
+    /// `--host 0.0.0.0`: anyone who can reach this machine can talk to the program.
     pub(crate) fn listens(&mut self, fields: &[Field], before: usize) {
         for (at, field) in fields.iter().enumerate().skip(1) {
             let text = field.word.known_part();

@@ -236,7 +236,7 @@ fn removes_home(path: &str, text: &str, ground: &Ground<'_>) -> bool {
 
 /// Commands in the values of any file: from where a program is named to the end of the value.
 ///
-/// What else is in the file is not looked at, so only what no command needs counts.
+/// What else is in the file is not checked, so only what no command needs counts.
 fn commands(text: &str, ground: &Ground<'_>) -> bool {
     text.lines()
         .filter(|line| line.len() < 4096 && !line.trim_start().starts_with(['#', ';']))
@@ -355,7 +355,7 @@ fn script(language: Language, text: &str, ground: &Ground<'_>, whence: Whence) -
         || runs_fetched(&effects, text, whence)
 }
 
-/// What a text does when it runs. Files are not looked at.
+/// What a text does when it runs. Files are not checked.
 fn effects(language: Language, text: &str, ground: &Ground<'_>) -> Effects {
     let ground = Ground { resolver: None, earlier: None, ..*ground };
     let mut analysis = Analysis::new(&ground);

