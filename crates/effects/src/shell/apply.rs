@@ -144,6 +144,10 @@ impl Shell<'_, '_> {
     pub(crate) fn listens(&mut self, fields: &[Field], before: usize) {
         for (at, field) in fields.iter().enumerate().skip(1) {
             let text = field.word.known_part();
+            // Both signs have one of these.
+            if !text.bytes().any(|byte| matches!(byte, b'.' | b':')) {
+                continue;
+            }
             let Some(start) = EVERYWHERE.iter().find_map(|sign| text.find(sign)) else { continue };
             let (flag, value_at) = match text.get(..start).and_then(|it| it.find('=')) {
                 Some(equals) if text.starts_with('-') => (text.get(..equals), equals + 1),

@@ -120,6 +120,9 @@ const FORGES: &[(&str, &str)] = &[
     ("bitbucket.org/", "https://bitbucket.org/"),
 ];
 
+/// Programs that copy images to a registry.
+const IMAGE_TOOLS: &[&str] = &["crane", "helm", "oras", "regctl", "skopeo"];
+
 /// What only shows what would happen.
 const ONLY_SHOWS: &[&str] = &["--help", "-h", "--pretend", "--dry-run", "--version"];
 
@@ -147,7 +150,7 @@ impl Shell<'_, '_> {
                 self.runs_from(field);
             }
         }
-        if has("push") || has("copy") || has("cp") {
+        if IMAGE_TOOLS.contains(&program) && (has("push") || has("copy") || has("cp")) {
             self.sends_image(program, words);
         }
     }
@@ -169,9 +172,6 @@ impl Shell<'_, '_> {
 
     /// `oras push HOST/x`, `skopeo copy … docker://HOST/x`: the image goes to that host.
     fn sends_image(&mut self, program: &str, words: &[Field]) {
-        if !matches!(program, "crane" | "helm" | "oras" | "regctl" | "skopeo") {
-            return;
-        }
         let is_operand = |field: &&Field| !field.word.known_start().starts_with('-');
         let targets = words.iter().filter(is_operand).skip(1);
         let target = if program == "oras" { { targets }.next() } else { targets.last() };

@@ -834,8 +834,8 @@ impl Shell<'_, '_> {
         let is_harmless =
             |field: &Field| matches!(field.text(), Some("--help" | "--pretend" | "--dump-sql"));
         let is_rake = |field: &Field| field.word.known_part().ends_with("rake");
-        let tries = fields.iter().any(|field| field.text() == Some("--dry-run"))
-            && fields.iter().take(3).any(is_rake);
+        let tries = fields.iter().take(3).any(is_rake)
+            && fields.iter().any(|field| field.text() == Some("--dry-run"));
         if tries || fields.last().is_some_and(is_harmless) {
             return;
         }
