@@ -25,7 +25,7 @@ use crate::pipeline::durable;
 use crate::response_decider::ResponseDecider;
 use crate::session_steps::KeyedStep;
 use crate::settings::Settings;
-use crate::store_query::PinRefresh;
+use crate::store_query::{PinRefresh, StoreUnavailable};
 use crate::storing::Storing;
 
 /// Judges, counts and records for every door of a process. Cheap to clone.
@@ -262,19 +262,29 @@ impl Decider {
     }
 
     /// The calls that were removed from turns with one of these fingerprints or keys. It reads the
-    /// store, so do not call it on a thread that carries streams.
-    pub fn find_removed(&self, binding: &[u8; 32], sought: &RemovedQuery) -> RemovedMatches {
-        self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
+    /// store, so do not call it on a thread that carries streams. If the store cannot be read, the
+    /// reason is logged.
+    pub fn find_removed(
+        &self,
+        binding: &[u8; 32],
+        sought: &RemovedQuery,
+    ) -> Result<RemovedMatches, StoreUnavailable> {
+        self.0.audit.find_removed(binding, sought).map_err(|error| {
             tracing::error!(%error, "removed calls cannot be read, so none are restored");
-            RemovedMatches::default()
+            StoreUnavailable
         })
     }
 
-    /// Whether a call was removed from a turn with one of these fingerprints.
-    pub fn contains_removed(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> bool {
-        self.0.audit.contains_removed(binding, signs).unwrap_or_else(|error| {
+    /// Whether a call was removed from a turn with one of these fingerprints. If the store cannot be
+    /// read, the reason is logged.
+    pub fn contains_removed(
+        &self,
+        binding: &[u8; 32],
+        signs: &[[u8; 32]],
+    ) -> Result<bool, StoreUnavailable> {
+        self.0.audit.contains_removed(binding, signs).map_err(|error| {
             tracing::error!(%error, "removed calls cannot be looked up");
-            false
+            StoreUnavailable
         })
     }
 

@@ -87,4 +87,5 @@ pub use pending::PendingDecision;
 pub use pipeline::NO_APPROVER;
 pub use response_decider::{CallNumber, Oddity, ResponseDecider, TurnEnd};
 pub use settings::{OddArguments, OnFailure, Oversize, Settings};
+pub use store_query::StoreUnavailable;
 pub use storing::Storing;

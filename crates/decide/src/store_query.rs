@@ -18,9 +18,9 @@ pub(crate) struct PinRefresh {
     requested: Mutex<Option<Instant>>,
 }
 
-/// The store did not answer: it is too busy, too slow, or closed.
+/// The store did not answer: it is too busy, too slow, closed, or cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct StoreUnavailable;
+pub struct StoreUnavailable;
 
 /// How often pins are refreshed with what other processes have pinned, trusted or reset.
 const TICK: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use callgate_decide::{Decider, RemovedEntry, RemovedQuery};
+use callgate_decide::{Decider, RemovedEntry, RemovedMatches, RemovedQuery, StoreUnavailable};
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{
     self, ClientCall, ClientTurn, EarlierAnswer, MergedTurn, NotRestored, RemovedCall, RemovedTurn,
@@ -55,6 +55,7 @@ pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> Option<RemovedEntr
 pub(crate) enum RequestProblem {
     UnreadableRequest,
     UnreadableTurn,
+    UnreadableStore,
     TooManySimilar,
     Changed,
 }
@@ -64,6 +65,7 @@ impl fmt::Display for RequestProblem {
         f.write_str(match self {
             Self::UnreadableRequest => "the request cannot be read completely",
             Self::UnreadableTurn => "a stored turn that belongs to the request cannot be read",
+            Self::UnreadableStore => "the stored turns cannot be read",
             Self::TooManySimilar => "too many stored turns look like one of its turns",
             Self::Changed => {
                 "one of its turns matches a stored turn only in part: it belongs to another \
@@ -107,10 +109,13 @@ pub(crate) fn restore(
             .flat_map(|turn| fingerprints(FingerprintKind::Turn, binding, &turn.keys))
             .collect(),
     };
-    let found = decider.find_removed(binding, &sought);
+    let mut problems = Vec::new();
+    let found = decider.find_removed(binding, &sought).unwrap_or_else(|StoreUnavailable| {
+        problems.push(RequestProblem::UnreadableStore);
+        RemovedMatches::default()
+    });
     let FoundEntries { turns, answered: earlier, unreadable } = parsed(&found.contents);
     let turns = still_open(turns, &earlier);
-    let mut problems = Vec::new();
     let mut restored = request::restore(dialect, body, &turns).unwrap_or_else(|error| {
         tracing::error!(%error, "calls cannot be put back into a request that could be read");
         problems.push(RequestProblem::UnreadableRequest);
@@ -119,14 +124,17 @@ pub(crate) fn restore(
     let answered = answered(&turns, &restored, &sent, binding);
     // Many similar turns may be stored, and most do not belong to this conversation.
     restored.skipped.retain(|skipped| skipped.why != NotRestored::NotFound);
-    if unreadable > 0 {
+    if unreadable + found.unreadable > 0 {
         problems.push(RequestProblem::UnreadableTurn);
     }
     if !found.crowded.is_empty() {
         problems.push(RequestProblem::TooManySimilar);
     }
-    if decider.contains_removed(binding, &traces(&sent, &turns, binding)) {
-        problems.push(RequestProblem::Changed);
+    match decider.contains_removed(binding, &traces(&sent, &turns, binding)) {
+        Ok(true) => problems.push(RequestProblem::Changed),
+        Ok(false) => {}
+        Err(StoreUnavailable) if problems.contains(&RequestProblem::UnreadableStore) => {}
+        Err(StoreUnavailable) => problems.push(RequestProblem::UnreadableStore),
     }
     let is_idle = restored == Restored::default() && problems.is_empty() && answered.is_none();
     (!is_idle).then_some(RestoredRequest { restored, problems, answered })
@@ -140,7 +148,7 @@ pub(crate) fn stored_answers(
     id: &str,
 ) -> Option<StoredAnswers> {
     let sought = RemovedQuery { signs: states(&[id.to_owned()]), keys: Vec::new() };
-    let found = decider.find_removed(binding, &sought);
+    let found = decider.find_removed(binding, &sought).ok()?;
     let turns = parsed(&found.contents).turns;
     let mut stored = turns.into_iter().filter_map(|turn| turn.merged?.stored);
     stored.find(|stored| stored.ids.first().is_some_and(|first| first == id))

@@ -351,3 +351,22 @@ fn reading_an_interaction_again_shows_no_denied_call() {
     let direct = Ask::get(&path).send(upstream.address());
     assert_eq!(get(&allowing, &path).text(), direct.text());
 }
+
+/// A stored turn that cannot be decrypted is not put back, and a record says so.
+#[test]
+fn a_stored_turn_that_cannot_be_decrypted_is_recorded() {
+    let upstream = server();
+    let gateway = gateway(&upstream, POLICY, "on_deny: explain");
+    let one = response(&post(&gateway, RESPONSES, &first("all by name", json!({}))));
+    let is_key = |path: &std::path::PathBuf| path.to_string_lossy().ends_with(".db.key");
+    let files = std::fs::read_dir(gateway.folder()).unwrap().map(|entry| entry.unwrap().path());
+    std::fs::write({ files }.find(is_key).expect("the store has a key"), [7; 32]).unwrap();
+    let gateway = gateway.restart();
+    post(&gateway, RESPONSES, &json!({ "input": "Go on.", "previous_response_id": one["id"] }));
+    let is_recorded = |gateway: &Gateway| {
+        let records = [gateway.calls(), gateway.events()].concat();
+        let why = "a stored turn that belongs to the request cannot be read";
+        records.iter().any(|record| record.to_string().contains(why))
+    };
+    assert!(gateway.wait_until(is_recorded), "{:?}", gateway.events());
+}

@@ -75,6 +75,8 @@ pub struct RemovedMatches {
     pub contents: Vec<Vec<u8>>,
     /// The signs and keys with too many entries, which were not read.
     pub crowded: Vec<[u8; 32]>,
+    /// How many entries are damaged or were encrypted with another key.
+    pub unreadable: usize,
 }
 
 /// An entry as stored.
@@ -140,16 +142,18 @@ impl Store {
     }
 
     /// The entries of this binding under any of these signs and keys, decrypted and within the
-    /// bounds of [`RemovedEntry`]. It reads the store, so it may take a while.
+    /// bounds of [`RemovedEntry`]. One that cannot be decrypted does not hide the others. It reads the
+    /// store, so it may take a while.
     pub fn find_removed(
         &self,
         binding: &[u8; 32],
         sought: &RemovedQuery,
     ) -> Result<RemovedMatches, StoreError> {
         let SealedMatches { contents, crowded } = self.shared().state.find(binding, sought)?;
-        let open = |(nonce, content)| self.shared().cipher.open(binding, nonce, content);
-        let contents = contents.into_iter().map(open).collect::<Result<_, _>>()?;
-        Ok(RemovedMatches { contents, crowded })
+        let open = |(nonce, content)| self.shared().cipher.open(binding, nonce, content).ok();
+        let all = contents.len();
+        let contents: Vec<_> = contents.into_iter().filter_map(open).collect();
+        Ok(RemovedMatches { unreadable: all - contents.len(), contents, crowded })
     }
 
     /// Whether this binding has an entry under any of these signs.
