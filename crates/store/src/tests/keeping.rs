@@ -5,7 +5,7 @@ use crate::database::Database;
 use crate::shared::OpenStore;
 use crate::state::removed::{Bindings, RemovedLimits};
 use crate::state::sqlite::prune_removed;
-use crate::{AppendError, RemovedEntry, RemovedQuery, StoreError};
+use crate::{AppendError, RemovedEntry, RemovedQuery};
 
 fn entry(binding: u8, signs: &[u8], content: &str) -> RemovedEntry {
     let signs = signs.iter().map(|sign| [*sign; 32]).collect();
