@@ -1,6 +1,7 @@
 //! Steps that run in parallel. Each is a command of this program in a process of its own, so that
 //! its output is kept and shown in one piece when it ends.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,13 +88,22 @@ fn run_all(asides: &[Aside], stop: &AtomicBool, ended: &Sender<Ended>) {
 }
 
 fn run_one(Aside { name, words }: Aside) -> Result<()> {
-    let us = std::env::current_exe().context("the path of this program is unknown")?;
+    let us = this_program()?;
     let (status, said) = run_captured(Command::new(us).args(words))?;
     eprint!("\n== {name} (ran in parallel)\n{said}");
     if !status.success() {
         bail!("`cargo xtask {}` ended with {status}", words.join(" "));
     }
     Ok(())
+}
+
+/// The path to start this program again. The build that runs at the same time may replace its file, and
+/// then the path that it had leads nowhere.
+fn this_program() -> Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().context("the path of this program is unknown")
 }
 
 #[cfg(test)]
