@@ -74,7 +74,8 @@ fn pushes_own_branch(run: &Run) -> bool {
         return false;
     }
     // A repository in a temporary folder is nobody's.
-    if operands.first().is_some_and(|remote| remote.known_start().starts_with("/tmp/")) {
+    let remote = operands.first().and_then(|remote| remote.text());
+    if remote.is_some_and(|path| path.starts_with("/tmp/") && !path.contains("..")) {
         return true;
     }
     match operands.get(1..) {
