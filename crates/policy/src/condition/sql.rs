@@ -2,7 +2,7 @@
 
 use callgate_document::{At, Mapping, Node, Problems, Yaml, texts};
 use callgate_effects::statements::{Rows, Statement, statements};
-use callgate_effects::{Action, EffectKind, Run};
+use callgate_effects::{Action, EffectKind, Run, Word};
 
 use super::Scene;
 use super::effect::{EffectCondition, FoundEffect};
@@ -205,8 +205,15 @@ type TextList = Vec<At<String>>;
 
 /// Whether a command works on a database that may be thrown away.
 pub(super) fn is_scratch(run: &Run) -> bool {
-    // Of a name with a gap, what is before the gap.
-    let words = run.words.iter().skip(1).map(|word| word.text().unwrap_or(word.known_start()));
+    // Of a name with a gap, only the folder before the gap counts.
+    let in_folder = |word: &Word| {
+        let start = word.known_start();
+        start.starts_with("/tmp/") && !start.contains([' ', ';']) && !start.contains("..")
+    };
+    if run.words.iter().skip(1).any(|word| word.is_unknown() && in_folder(word)) {
+        return true;
+    }
+    let words = run.words.iter().skip(1).filter_map(|word| word.text());
     { words }.any(|word| {
         // A statement is not the name of a database.
         let word = if word.contains("://") { word.split('?').next().unwrap_or(word) } else { word };
