@@ -210,7 +210,7 @@ pub(super) fn is_scratch(run: &Run) -> bool {
         let start = word.known_start();
         start.starts_with("/tmp/") && !start.contains([' ', ';']) && !start.contains("..")
     };
-    if run.words.iter().skip(1).any(|word| word.is_unknown() && in_folder(word)) {
+    if run.words.iter().skip(1).any(|word| word.text().is_none() && in_folder(word)) {
         return true;
     }
     let words = run.words.iter().skip(1).filter_map(|word| word.text());
